@@ -1,0 +1,37 @@
+//! The words of the domain and the ports between crates.
+//!
+//! This crate does no IO, knows no serialisation and no transport: a port here is a trait that speaks in these words, and
+//! every adapter of it lives in another crate. Frames and units follow REP 103 and REP 105: metres, radians, seconds,
+//! `x` forward, `y` left, `z` up; camera frames are optical (`x` right, `y` down, `z` forward).
+#![warn(missing_docs)]
+
+/// Detections: what was found in a picture, and where.
+pub mod detection;
+/// The port of an engine that looks at pictures.
+pub mod engine;
+/// Frames of an RGB-D camera, and the port they come from.
+pub mod frame;
+/// Poses and points in named frames.
+pub mod pose;
+/// Skills: declarative configurations of what is perceived.
+pub mod skill;
+/// The streams that running skills publish, and the ports to read and to write them.
+pub mod streams;
+/// The vision node's task list, and the port to it.
+pub mod tasks;
+/// Stamps, and the two clocks.
+pub mod time;
+/// What only a simulator knows, for engines that are used in tests.
+pub mod truth;
+
+pub use detection::{Detection, DetectionFrame, Found, Mask, PixelBox};
+pub use engine::{EngineError, Look, Looker, Prepared, Unjudged, VisionEngine};
+pub use frame::{DepthImage, Frame, FrameError, FrameSource, Intrinsics, RgbImage};
+pub use pose::{Point, Pose};
+pub use skill::{OutputName, OutputSpec, OutputType, OutputValue, Scalar, Skill, SkillMode, SkillName, Watch};
+pub use streams::{
+    BusError, CameraBeat, SkillPublisher, SkillStreams, StreamKind, StreamMessage, StreamTopic, Subscription, VisionStreams,
+};
+pub use tasks::{CreatedTask, Spend, TaskAction, TaskError, TaskInfo, VisionTasks};
+pub use time::{Clock, Stamp, WallClock};
+pub use truth::{GroundTruth, TruthFrame, TruthObject};

@@ -1,0 +1,1 @@
+//! Depth to planes, components, masks and free space.

@@ -1,0 +1,1 @@
+//! Signing, verifying and posting events.

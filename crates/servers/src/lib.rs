@@ -1,0 +1,1 @@
+//! The MCP servers as plain logic over ports.

@@ -1,0 +1,1 @@
+//! A small home, a mobile manipulator and an RGB-D camera, simulated.

@@ -1,0 +1,1 @@
+//! The vision node: skills in, streams out.

@@ -1,0 +1,18 @@
+//! Everything JSON that others read or write: skills, task lists, tools and their answers, events.
+//!
+//! The domain's words are in `cerebellum-core`; this crate is the only place that says how they look as JSON. It does no IO.
+#![warn(missing_docs)]
+
+/// What is wrong with a piece of JSON, and where.
+pub mod fault;
+/// The text and the JSON of semantic outputs.
+pub mod output;
+/// The JSON of a skill.
+pub mod skill;
+/// The JSON of the vision node's task list.
+pub mod tasks;
+/// Tools: what a server offers an agent, and what a call answers.
+pub mod tool;
+
+pub use fault::Fault;
+pub use tool::{ToolClass, ToolError, ToolOutcome, ToolSpec};
