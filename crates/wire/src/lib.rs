@@ -3,10 +3,18 @@
 //! The domain's words are in `cerebellum-core`; this crate is the only place that says how they look as JSON. It does no IO.
 #![warn(missing_docs)]
 
+/// Arguments of tool calls: repair, and reading them as a type.
+pub mod arguments;
+/// Events that servers post to the brain.
+pub mod event;
 /// What is wrong with a piece of JSON, and where.
 pub mod fault;
+/// What LLM interfaces would refuse in a tool.
+pub mod lint;
 /// The text and the JSON of semantic outputs.
 pub mod output;
+/// JSON Schemas that every LLM interface takes.
+pub mod schema;
 /// The JSON of a skill.
 pub mod skill;
 /// The JSON of the vision node's task list.

@@ -32,9 +32,9 @@ pub fn from_text(output_type: OutputType, text: &str) -> Result<OutputValue, Fau
         OutputType::List => {
             let value: Value = serde_json::from_str(trimmed)
                 .map_err(|error| Fault::at("", format!("expected a JSON array, got {:?} ({error})", shown(text))))?;
-            from_json(&value).filter(|value| value.output_type() == OutputType::List).ok_or_else(|| {
-                Fault::at("", format!("expected a JSON array, got {:?}", shown(text)))
-            })
+            from_json(&value)
+                .filter(|value| value.output_type() == OutputType::List)
+                .ok_or_else(|| Fault::at("", format!("expected a JSON array, got {:?}", shown(text))))
         }
     }
 }

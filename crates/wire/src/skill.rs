@@ -141,7 +141,8 @@ impl TryFrom<SkillJson> for Skill {
         let grounding = check_grounding(mode, json.grounding)?;
         let rate_hz = check_rate(json.rate_hz)?;
         let outputs = check_outputs(json.outputs)?;
-        let watch = json.watch.map(|watch| check_watch(watch, &outputs)).transpose().map_err(|fault| fault.within("watch"))?;
+        let watch =
+            json.watch.map(|watch| check_watch(watch, &outputs)).transpose().map_err(|fault| fault.within("watch"))?;
         Ok(Self { name, mode, grounding, segment: json.segment, once: json.once, rate_hz, outputs, watch })
     }
 }
@@ -149,10 +150,13 @@ impl TryFrom<SkillJson> for Skill {
 fn check_grounding(mode: SkillMode, grounding: Option<String>) -> Result<Option<String>, Fault> {
     let word = mode.as_str();
     match grounding {
-        None if mode.needs_grounding() => Err(Fault::at("grounding", format!("mode {word} needs to be told what to look for"))),
-        Some(_) if !mode.needs_grounding() => {
-            Err(Fault::at("grounding", format!("mode {word} takes none; leave it out, or use ground_and_segment or region")))
+        None if mode.needs_grounding() => {
+            Err(Fault::at("grounding", format!("mode {word} needs to be told what to look for")))
         }
+        Some(_) if !mode.needs_grounding() => Err(Fault::at(
+            "grounding",
+            format!("mode {word} takes none; leave it out, or use ground_and_segment or region"),
+        )),
         Some(text) if text.trim().is_empty() => Err(Fault::at("grounding", "must say what to look for, not be empty")),
         Some(text) => check_length("grounding", text).map(Some),
         None => Ok(None),
@@ -169,9 +173,10 @@ fn check_length(path: &str, text: String) -> Result<String, Fault> {
 
 fn check_rate(rate_hz: Option<f64>) -> Result<Option<f64>, Fault> {
     match rate_hz {
-        Some(rate) if !(rate > 0.0 && rate <= RATE_HZ_MAX) => {
-            Err(Fault::at("rate_hz", format!("is {rate}; must be above 0 and at most {RATE_HZ_MAX} (default {RATE_HZ_DEFAULT})")))
-        }
+        Some(rate) if !(rate > 0.0 && rate <= RATE_HZ_MAX) => Err(Fault::at(
+            "rate_hz",
+            format!("is {rate}; must be above 0 and at most {RATE_HZ_MAX} (default {RATE_HZ_DEFAULT})"),
+        )),
         other => Ok(other),
     }
 }
@@ -187,7 +192,10 @@ fn check_outputs(outputs: Vec<OutputJson>) -> Result<Vec<OutputSpec>, Fault> {
         let name: OutputName =
             output.name.parse().map_err(|error| Fault::at("name", format!("{error}")).within(&path))?;
         if !seen.insert(name.clone()) {
-            return Err(Fault::at(format!("{path}.name"), format!("{name} stands twice; output names are unique in a skill")));
+            return Err(Fault::at(
+                format!("{path}.name"),
+                format!("{name} stands twice; output names are unique in a skill"),
+            ));
         }
         let description = check_length(&format!("{path}.description"), output.description)?;
         checked.push(OutputSpec { name, output_type: output.output_type.into(), description });
@@ -200,10 +208,11 @@ fn check_watch(json: WatchJson, outputs: &[OutputSpec]) -> Result<Watch, Fault> 
         let known: Vec<&str> = outputs.iter().map(|output| output.name.as_str()).collect();
         return Err(Fault::at("output", format!("{:?} is no output of this skill; it has {known:?}", json.output)));
     };
-    let equals = output::from_json(&json.equals).filter(|value| value.output_type() == spec.output_type).ok_or_else(|| {
-        let wanted = spec.output_type.as_str();
-        Fault::at("equals", format!("{} is no {wanted}, which output {} is", json.equals, spec.name))
-    })?;
+    let equals =
+        output::from_json(&json.equals).filter(|value| value.output_type() == spec.output_type).ok_or_else(|| {
+            let wanted = spec.output_type.as_str();
+            Fault::at("equals", format!("{} is no {wanted}, which output {} is", json.equals, spec.name))
+        })?;
     if !(0.0..=DEBOUNCE_S_MAX).contains(&json.debounce_s) {
         return Err(Fault::at("debounce_s", format!("is {}; must be 0 to {DEBOUNCE_S_MAX}", json.debounce_s)));
     }
@@ -228,7 +237,11 @@ impl From<&Skill> for SkillJson {
 
 impl From<&OutputSpec> for OutputJson {
     fn from(spec: &OutputSpec) -> Self {
-        Self { name: spec.name.to_string(), output_type: spec.output_type.into(), description: spec.description.clone() }
+        Self {
+            name: spec.name.to_string(),
+            output_type: spec.output_type.into(),
+            description: spec.description.clone(),
+        }
     }
 }
 

@@ -40,7 +40,11 @@ pub fn spend_to_value(spend: Spend) -> Value {
 pub fn from_str(text: &str) -> Result<Vec<TaskInfo>, Fault> {
     let value: Value = serde_json::from_str(text).map_err(|error| Fault::at("", format!("not JSON: {error}")))?;
     let Value::Array(tasks) = value else { return Err(Fault::at("", "expected a JSON array of tasks")) };
-    tasks.iter().enumerate().map(|(index, task)| from_value(task).map_err(|fault| fault.within(&format!("[{index}]")))).collect()
+    tasks
+        .iter()
+        .enumerate()
+        .map(|(index, task)| from_value(task).map_err(|fault| fault.within(&format!("[{index}]"))))
+        .collect()
 }
 
 fn from_value(value: &Value) -> Result<TaskInfo, Fault> {
@@ -89,7 +93,8 @@ mod tests {
 
     #[test]
     fn a_task_list_reads_back_equal() {
-        let skill = skill::from_value(&json!({"name": "find_object", "mode": "ground_and_segment", "grounding": "the can"}));
+        let skill =
+            skill::from_value(&json!({"name": "find_object", "mode": "ground_and_segment", "grounding": "the can"}));
         let task = TaskInfo {
             name: "find_object".into(),
             enabled: false,

@@ -1,4 +1,4 @@
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// What a tool may do, which decides how calls of it are treated.
@@ -32,7 +32,7 @@ pub struct ToolSpec {
 }
 
 /// Why a tool did not do what was asked: `{code, message, next}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolError {
     /// A stable word a program can match, such as `unknown_skill`.
     pub code: String,
