@@ -49,7 +49,9 @@ impl Mask {
 
     /// Whether the pixel of the source picture belongs to the thing.
     pub fn contains(&self, x: u32, y: u32) -> bool {
-        let (Some(column), Some(row)) = (x.checked_sub(self.bounds.x), y.checked_sub(self.bounds.y)) else { return false };
+        let (Some(column), Some(row)) = (x.checked_sub(self.bounds.x), y.checked_sub(self.bounds.y)) else {
+            return false;
+        };
         column < self.bounds.width
             && row < self.bounds.height
             && self.data[row as usize * self.bounds.width as usize + column as usize] != 0

@@ -30,7 +30,8 @@ pub use frame::{DepthImage, Frame, FrameError, FrameSource, Intrinsics, RgbImage
 pub use pose::{Point, Pose};
 pub use skill::{OutputName, OutputSpec, OutputType, OutputValue, Scalar, Skill, SkillMode, SkillName, Watch};
 pub use streams::{
-    BusError, CameraBeat, SkillPublisher, SkillStreams, StreamKind, StreamMessage, StreamTopic, Subscription, VisionStreams,
+    BusError, CameraBeat, SkillPublisher, SkillStreams, StreamKind, StreamMessage, StreamTopic, Subscription,
+    VisionStreams,
 };
 pub use tasks::{CreatedTask, Spend, TaskAction, TaskError, TaskInfo, VisionTasks};
 pub use time::{Clock, Stamp, WallClock};
