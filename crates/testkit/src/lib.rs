@@ -2,5 +2,23 @@
 
 /// A clock that moves when it is told to.
 pub mod clock;
+/// An engine that answers as it is told to.
+pub mod engine;
+/// What was posted to an event sink.
+pub mod events;
+/// A camera that shows what it is told to, and the contract of every source of frames.
+pub mod frames;
+/// A bus that remembers what was published.
+pub mod publisher;
+/// The graph of vision topics in memory.
+pub mod streams;
+/// A vision node's task list in memory, which fails when told to.
+pub mod tasks;
 
 pub use clock::FakeClock;
+pub use engine::FakeEngine;
+pub use events::RecordedEvents;
+pub use frames::FakeFrames;
+pub use publisher::{Published, RecordingStreams};
+pub use streams::FakeVisionStreams;
+pub use tasks::FakeVisionTasks;

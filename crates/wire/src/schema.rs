@@ -210,7 +210,19 @@ mod tests {
 
     #[test]
     fn input_has_no_null_no_reference_no_format() {
-        insta::assert_snapshot!(serde_json::to_string_pretty(&input::<Sample>()).unwrap(), @"");
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "side": {"description": "Which side. left: The left one. right: The right one.", "type": "string", "enum": ["left", "right"]},
+                "limit": {"description": "How many.", "type": "integer", "minimum": 0},
+                "inner": {"type": "object", "additionalProperties": false, "properties": {"x": {"type": "number"}}, "required": ["x"]},
+                "camera": {"type": "object", "additionalProperties": false, "properties": {"x": {"type": "number"}}, "required": ["x"]},
+                "names": {"type": "array", "items": {"type": "string"}},
+                "params": {"type": "object", "additionalProperties": {"type": "string"}},
+            },
+            "required": ["side"],
+        });
+        assert_eq!(input::<Sample>(), expected);
     }
 
     #[test]
