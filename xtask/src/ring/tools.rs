@@ -99,7 +99,7 @@ impl Node {
         for file in ["package.json", "package-lock.json"] {
             std::fs::copy(source.join(file), self.installed().join(file))?;
         }
-        show(command("npm").args(["ci", "--no-audit", "--no-fund", "--prefix"]).arg(self.installed()))?;
+        show(command("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]).arg(self.installed()))?;
         std::fs::write(&stamp, wanted)?;
         Ok(None)
     }
