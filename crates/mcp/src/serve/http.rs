@@ -1,0 +1,212 @@
+use std::future::Ready;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Json, Response};
+use axum::routing::get;
+use axum_server::Handle;
+use axum_server::accept::Accept;
+use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
+use rmcp::ServerHandler;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::guard::{self, Guard};
+use super::legacy_sse::LegacySse;
+use super::sessions::Sessions;
+use super::{STOP_BOUND, ServeConfig, ServeError, Served, port_holder, repair, tls};
+use crate::tool_server::Readiness;
+
+/// Bytes on every open stream at least this often, so that no proxy between takes it for dead.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// The same for servers with motion tools: a dead caller must be noticed soon.
+const KEEP_ALIVE_MOTION: Duration = Duration::from_secs(1);
+/// How long sent bytes may stay unacknowledged before the connection counts as dead.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(3);
+/// How long a new connection may take to send its first request.
+const FIRST_REQUEST: Duration = Duration::from_secs(20);
+/// How long `/readyz` waits for the server's own answer.
+const READINESS: Duration = Duration::from_secs(2);
+
+/// Binds the port and answers with it and with what serves there until `stop` is cancelled.
+pub(super) async fn open<H: ServerHandler + Clone>(
+    served: Served<H>,
+    config: ServeConfig,
+    stop: CancellationToken,
+) -> Result<(SocketAddr, impl Future<Output = ()> + Send + 'static), ServeError> {
+    refuse_open_motion(&config, &served.motions)?;
+    let tls = config.tls.as_ref().map(tls::load).transpose()?;
+    let (listener, address) = bind(&config.host, config.port).await?;
+    let calls = served.calls.clone();
+    let sessions_end = CancellationToken::new();
+    let tasks = TaskTracker::new();
+    let router = router(served, &config, &sessions_end, &tasks);
+    let handle = Handle::new();
+    let secure = tls.is_some();
+    tracing::info!(%address, secure, "MCP is served at /mcp and /sse");
+    let connections = listen(listener, tls, handle.clone(), router);
+    let serving = async move {
+        let told_to_stop = async {
+            stop.cancelled().await;
+            calls.stop(STOP_BOUND).await;
+            sessions_end.cancel();
+            handle.graceful_shutdown(Some(STOP_BOUND));
+        };
+        tokio::pin!(connections);
+        tokio::select! {
+            result = &mut connections => if let Err(error) = result {
+                tracing::error!(%error, "the port can no longer be served");
+            },
+            () = told_to_stop => if let Err(error) = connections.await {
+                tracing::warn!(%error, "connections did not close cleanly");
+            },
+        }
+        sessions_end.cancel();
+        tasks.close();
+        if tokio::time::timeout(STOP_BOUND, tasks.wait()).await.is_err() {
+            tracing::warn!(left = tasks.len(), "sessions did not end in time, leaving them");
+        }
+    };
+    Ok((address, serving))
+}
+
+fn refuse_open_motion(config: &ServeConfig, motions: &[String]) -> Result<(), ServeError> {
+    let loopback =
+        config.host == "localhost" || config.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    if motions.is_empty() || loopback || config.token.is_some() {
+        return Ok(());
+    }
+    if config.unauthenticated_motion {
+        tracing::warn!(host = config.host, "auth: none - anyone on the network can move the robot");
+        return Ok(());
+    }
+    Err(ServeError::MotionWithoutToken { host: config.host.clone() })
+}
+
+async fn bind(host: &str, port: u16) -> Result<(std::net::TcpListener, SocketAddr), ServeError> {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let named = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+    let bound = async {
+        let listener = TcpListener::bind((host, port)).await?;
+        let address = listener.local_addr()?;
+        Ok((listener.into_std()?, address))
+    };
+    bound.await.map_err(|source: io::Error| match source.kind() {
+        io::ErrorKind::AddrInUse => ServeError::PortInUse { address: named, holder: port_holder::of(port) },
+        _ => ServeError::Bind { address: named, source },
+    })
+}
+
+async fn listen(
+    listener: std::net::TcpListener,
+    tls: Option<Arc<rustls::ServerConfig>>,
+    handle: Handle<SocketAddr>,
+    router: Router,
+) -> io::Result<()> {
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    let server = axum_server::from_tcp(listener)?.handle(handle).first_request_timeout(FIRST_REQUEST).http1_only();
+    match tls {
+        None => server.acceptor(Sockets).serve(service).await,
+        Some(config) => {
+            let secured = RustlsAcceptor::new(RustlsConfig::from_config(config)).acceptor(Sockets);
+            server.acceptor(secured).serve(service).await
+        }
+    }
+}
+
+fn router<H: ServerHandler + Clone>(
+    served: Served<H>,
+    config: &ServeConfig,
+    end: &CancellationToken,
+    tasks: &TaskTracker,
+) -> Router {
+    let keep_alive = if served.motions.is_empty() { KEEP_ALIVE } else { KEEP_ALIVE_MOTION };
+    let guard = Guard::new(&config.host, &config.allowed_hosts, config.token.clone(), Arc::clone(&served.metrics));
+    let mcp = {
+        let handler = served.handler.clone();
+        let sessions = Sessions::new(served.motions.clone(), Arc::clone(&served.metrics));
+        let mut settings = StreamableHttpServerConfig::default().disable_allowed_hosts();
+        settings.cancellation_token = end.clone();
+        settings.sse_keep_alive = Some(keep_alive);
+        settings.max_request_body_bytes = repair::BODY_LIMIT;
+        StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(sessions), settings)
+    };
+    let metrics = Arc::clone(&served.metrics);
+    let about =
+        Arc::new(About { name: served.name.clone(), probe: served.probe, metrics: Arc::clone(&served.metrics) });
+    let sse = LegacySse::new(served.handler, keep_alive, end.clone(), tasks.clone(), served.metrics);
+    Router::new()
+        .route_service("/mcp", mcp)
+        .layer(axum::middleware::from_fn_with_state(metrics, repair::layer))
+        .merge(sse.router())
+        .merge(
+            Router::new()
+                .route("/health", get(health))
+                .route("/readyz", get(ready))
+                .route("/metrics", get(metered))
+                .with_state(about),
+        )
+        .fallback(nothing_here)
+        .layer(axum::middleware::from_fn_with_state(Arc::new(guard), guard::layer))
+}
+
+struct About {
+    name: String,
+    probe: Arc<dyn Fn() -> super::ReadinessFuture + Send + Sync>,
+    metrics: Arc<super::metrics::Metrics>,
+}
+
+async fn health(State(about): State<Arc<About>>) -> Response {
+    Json(json!({"status": "ok", "server": about.name})).into_response()
+}
+
+async fn ready(State(about): State<Arc<About>>) -> Response {
+    let readiness = tokio::time::timeout(READINESS, (about.probe)()).await;
+    match readiness.unwrap_or_else(|_| Readiness::NotReady("it does not answer in time".to_owned())) {
+        Readiness::Ready => Json(json!({"ready": true, "server": about.name})).into_response(),
+        Readiness::NotReady(missing) => {
+            let body = json!({"ready": false, "server": about.name, "missing": missing});
+            (StatusCode::SERVICE_UNAVAILABLE, Json(body)).into_response()
+        }
+    }
+}
+
+async fn metered(State(about): State<Arc<About>>) -> Response {
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(http::header::CONTENT_TYPE, kind)], about.metrics.text()).into_response()
+}
+
+async fn nothing_here() -> Response {
+    (StatusCode::NOT_FOUND, "Nothing here. MCP is at /mcp (streamable HTTP) and /sse (legacy SSE).\n").into_response()
+}
+
+/// Sockets answer at once and notice a dead peer.
+#[derive(Clone, Copy)]
+struct Sockets;
+
+impl<S> Accept<TcpStream, S> for Sockets {
+    type Stream = TcpStream;
+    type Service = S;
+    type Future = Ready<io::Result<(TcpStream, S)>>;
+
+    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
+        std::future::ready(prepare(&stream).map(|()| (stream, service)))
+    }
+}
+
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    #[cfg(target_os = "linux")]
+    socket2::SockRef::from(stream).set_tcp_user_timeout(Some(UNACKNOWLEDGED))?;
+    #[cfg(not(target_os = "linux"))]
+    let _ = UNACKNOWLEDGED;
+    Ok(())
+}
