@@ -5,12 +5,16 @@
 
 /// Arguments of tool calls: repair, and reading them as a type.
 pub mod arguments;
+/// Templates of skills.
+pub mod catalog;
 /// Events that servers post to the brain.
 pub mod event;
 /// What is wrong with a piece of JSON, and where.
 pub mod fault;
 /// What LLM interfaces would refuse in a tool.
 pub mod lint;
+/// YAML that knows its lines.
+pub mod located;
 /// The text and the JSON of semantic outputs.
 pub mod output;
 /// JSON Schemas that every LLM interface takes.
@@ -21,6 +25,8 @@ pub mod skill;
 pub mod tasks;
 /// Tools: what a server offers an agent, and what a call answers.
 pub mod tool;
+/// The tools of each server: words, arguments and answers.
+pub mod tools;
 
 pub use fault::Fault;
 pub use tool::{ToolClass, ToolError, ToolOutcome, ToolSpec};

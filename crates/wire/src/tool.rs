@@ -31,6 +31,19 @@ pub struct ToolSpec {
     pub output_schema: Option<Value>,
 }
 
+/// The tool as an agent reads it: what the snapshots of a server's surface hold.
+pub fn surface(spec: &ToolSpec) -> Value {
+    json!({
+        "name": spec.name,
+        "title": spec.title,
+        "description": spec.description,
+        "class": format!("{:?}", spec.class).to_lowercase(),
+        "blocking": spec.blocking,
+        "inputSchema": spec.input_schema,
+        "outputSchema": spec.output_schema,
+    })
+}
+
 /// Why a tool did not do what was asked: `{code, message, next}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolError {

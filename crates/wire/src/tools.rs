@@ -1,0 +1,4 @@
+/// `perception`: what the robot sees.
+pub mod perception;
+/// `skill_control`: what the robot is configured to perceive.
+pub mod skill_control;
