@@ -73,11 +73,15 @@ impl Node {
 
     /// A script of the folder, beside the installed packages so that its imports resolve.
     pub(crate) fn run(&self, script: &str) -> Result<Command> {
-        let from = root().join(self.folder).join(script);
-        let to = self.installed().join(script);
-        std::fs::copy(&from, &to).with_context(|| format!("cannot copy {}", from.display()))?;
+        for entry in std::fs::read_dir(root().join(self.folder))? {
+            let from = entry?.path();
+            if from.extension().is_some_and(|extension| extension == "mjs" || extension == "yaml") {
+                let to = self.installed().join(from.file_name().unwrap_or_default());
+                std::fs::copy(&from, &to).with_context(|| format!("cannot copy {}", from.display()))?;
+            }
+        }
         let mut node = self.node();
-        node.arg(to);
+        node.arg(self.installed().join(script));
         Ok(node)
     }
 
@@ -99,7 +103,11 @@ impl Node {
         for file in ["package.json", "package-lock.json"] {
             std::fs::copy(source.join(file), self.installed().join(file))?;
         }
-        show(command("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]).arg(self.installed()))?;
+        show(
+            command("npm")
+                .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"])
+                .arg(self.installed()),
+        )?;
         std::fs::write(&stamp, wanted)?;
         Ok(None)
     }
