@@ -2,6 +2,7 @@
 import { age, byId, element, keyed, setBadge, setText } from "./dom.js";
 
 const PAUSE_MS = 200;
+const PAUSE_AFTER_PROBLEM_MS = 1000;
 const STALE_AFTER_S = 2;
 const CAMERA = "";
 
@@ -45,7 +46,8 @@ async function run() {
   running = true;
   while (!document.hidden) {
     await show();
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    const isBroken = byId("figure").classList.contains("broken");
+    await new Promise((resolve) => setTimeout(resolve, isBroken ? PAUSE_AFTER_PROBLEM_MS : PAUSE_MS));
   }
   running = false;
 }

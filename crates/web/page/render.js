@@ -69,7 +69,7 @@ function skillBadge(skill) {
   if (skill.problem) return ["problem", "bad"];
   if (!skill.enabled) return ["paused", ""];
   if (skill.age_s === null) return ["no value yet", ""];
-  return skill.stale ? [`stale, ${age(skill.age_s)} old`, "warn"] : [age(skill.age_s), "good"];
+  return skill.stale ? [`stale, ${age(skill.age_s)} old`, "warn"] : [`${age(skill.age_s)} ago`, "good"];
 }
 
 function setOptional(node, text) {
@@ -141,7 +141,7 @@ function renderEvents(events, push) {
   setBadge(byId("push-state"), push.on ? counts.filter(Boolean).join(", ") : "push is off", push.on && push.lost ? "warn" : "");
   setOptional(byId("push-detail"), [push.detail, push.problem && `last try: ${push.problem}`].filter(Boolean).join(" · "));
   byId("events-empty").hidden = events.length > 0;
-  const create = () => element("li", {}, element("b"), element("span"), element("time"));
+  const create = () => element("li", {}, element("b"), element("span", { class: "what" }), element("span", { class: "when" }));
   keyed(byId("events"), events, (event) => event.id, create, (node, event) => {
     setText(node.children[0], event.task_id);
     setText(node.children[1], `${event.type}: ${event.summary}`);

@@ -248,7 +248,7 @@ async fn a_bad_body_is_refused_with_what_is_wrong() {
     for (body, says) in [
         ("", "EOF"),
         ("{", "EOF"),
-        ("[]", "present"),
+        ("[]", "invalid length"),
         ("{}", "present"),
         (r#"{"present": "yes"}"#, "boolean"),
         (r#"{"present": true, "extra": 1}"#, "extra"),
@@ -256,7 +256,7 @@ async fn a_bad_body_is_refused_with_what_is_wrong() {
         let answer = post(&data, "/api/scene/person", body).await;
         assert_eq!((answer.status, answer.code()), (StatusCode::BAD_REQUEST, "bad_request".into()), "{body}");
         let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
-        assert!(message.contains(says) || body == "[]", "{body}: {message}");
+        assert!(message.contains(says), "{body}: {message}");
     }
     let form = [("content-type", "application/x-www-form-urlencoded")];
     let answer = ask(&data, request("POST", "/api/scene/person", &form, "present=true")).await;
