@@ -2,6 +2,8 @@
 
 /// A clock that moves when it is told to.
 pub mod clock;
+/// What every adapter of a port keeps.
+pub mod contract;
 /// An engine that answers as it is told to.
 pub mod engine;
 /// What was posted to an event sink.

@@ -1,0 +1,6 @@
+mod serve;
+
+pub use serve::{CameraTopics, serve};
+
+#[cfg(test)]
+mod tests;
