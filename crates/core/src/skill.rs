@@ -195,6 +195,8 @@ pub struct Watch {
 pub const RATE_HZ_DEFAULT: f64 = 2.0;
 /// The highest rate a skill may ask for, in pictures a second.
 pub const RATE_HZ_MAX: f64 = 30.0;
+/// The longest time between two looks of a skill.
+pub const PERIOD_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A checked skill: what the vision node runs. Made by `cerebellum-wire` from JSON, which names the path of each fault.
 #[derive(Clone, Debug, PartialEq)]
@@ -238,9 +240,10 @@ impl Skill {
         self.outputs.iter().map(|output| self.output_topic(&output.name)).collect()
     }
 
-    /// The time between two looks.
+    /// The time between two looks: at most [`PERIOD_MAX`], however small the rate.
     pub fn period(&self) -> Duration {
-        Duration::from_secs_f64(1.0 / self.rate_hz.unwrap_or(RATE_HZ_DEFAULT))
+        let seconds = 1.0 / self.rate_hz.unwrap_or(RATE_HZ_DEFAULT);
+        Duration::from_secs_f64(seconds.min(PERIOD_MAX.as_secs_f64()))
     }
 }
 
@@ -263,6 +266,23 @@ mod tests {
         assert!("detections".parse::<SkillName>().is_ok());
         assert_eq!("overlay".parse::<OutputName>(), Err(NameError::Reserved { name: "overlay".into() }));
         assert!("detections".parse::<OutputName>().is_err());
+    }
+
+    #[test]
+    fn the_smallest_rate_is_a_look_a_day() {
+        let mut skill = Skill {
+            name: "slow".parse().unwrap(),
+            mode: SkillMode::Describe,
+            grounding: None,
+            segment: false,
+            once: false,
+            rate_hz: Some(f64::MIN_POSITIVE),
+            outputs: vec![],
+            watch: None,
+        };
+        assert_eq!(skill.period(), PERIOD_MAX);
+        skill.rate_hz = None;
+        assert_eq!(skill.period(), Duration::from_millis(500));
     }
 
     #[test]
