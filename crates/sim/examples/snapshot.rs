@@ -1,18 +1,22 @@
-use std::sync::Arc;
-use cerebellum_core::Intrinsics;
-use cerebellum_sim::{render::{Camera, Looks, render}, scene::Scene, world::World};
-fn main() {
-    let out = std::env::args().nth(1).unwrap();
-    let mut world = World::new(Arc::new(Scene::home()));
-    world.person_enters().unwrap();
-    world.advance_to(240 * 30);
-    let k = Intrinsics { width: 640, height: 480, fx: 525.0, fy: 525.0, cx: 320.0, cy: 240.0 };
-    let camera = Camera { intrinsics: k, map_from_camera: world.robot().map_from_camera() };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-    let parts = world.parts();
-    let start = std::time::Instant::now();
-    let looks = if std::env::args().nth(2).is_some() { Looks::Live } else { Looks::Still };
-    let picture = render(&parts, &camera, looks, &pool);
-    eprintln!("{} parts, {:?}", parts.len(), start.elapsed());
-    image::save_buffer(out, &picture.rgb, 640, 480, image::ColorType::Rgb8).unwrap();
+//! Draws a view of the built-in home: `snapshot OUT.png [VIEW] [WIDTH HEIGHT]`.
+use std::error::Error;
+
+use cerebellum_sim::{Pace, PersonAction, PersonRequest, SceneCommand, SimConfig, Simulator, StillRequest, View};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let file = arguments.next().ok_or("say where the picture goes")?;
+    let view: View = serde_json::from_value(arguments.next().unwrap_or_else(|| "head".into()).into())?;
+    let width = arguments.next().map_or(Ok(640), |text| text.parse())?;
+    let height = arguments.next().map_or(Ok(480), |text| text.parse())?;
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    let simulator = Simulator::start(SimConfig { pace: Pace::AWAITED, ..SimConfig::default() }, &tasks, stop.clone());
+    simulator.command(SceneCommand::Person(PersonRequest { action: PersonAction::Enter })).await?;
+    simulator.clock().sleep(std::time::Duration::from_secs(30)).await;
+    std::fs::write(file, simulator.still(StillRequest { view, width, height }).await?)?;
+    stop.cancel();
+    Ok(())
 }

@@ -161,7 +161,8 @@ fn smooth_edges(picture: &mut Rendering, surfaces: &[u16], tracer: &Tracer, look
         Looks::Live => (&[[0.125, 0.375], [0.625, 0.125], [0.375, 0.875], [0.875, 0.625]], 26),
         Looks::Still => (&STILL_OFFSETS, 6),
     };
-    let differs = |at: usize, other: usize| surfaces[at] != surfaces[other] || (luma(at) - luma(other)).abs() > threshold;
+    let differs =
+        |at: usize, other: usize| surfaces[at] != surfaces[other] || (luma(at) - luma(other)).abs() > threshold;
     pool.install(|| {
         picture.rgb.par_chunks_mut(BAND * width * 3).enumerate().for_each(|(band, rgb)| {
             for row in 0..rgb.len() / (width * 3) {

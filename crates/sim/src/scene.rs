@@ -150,7 +150,8 @@ pub struct Surface {
 impl Scene {
     /// The home that is built in.
     pub fn home() -> Self {
-        file::parse(include_str!("../scenes/home.yaml"), "scenes/home.yaml").expect("a test holds the built-in scene valid")
+        file::parse(include_str!("../scenes/home.yaml"), "scenes/home.yaml")
+            .expect("a test holds the built-in scene valid")
     }
 
     /// All tops that things can stand on.

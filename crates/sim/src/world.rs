@@ -78,7 +78,7 @@ pub enum Spot {
 
 impl World {
     /// Builds the scene and lets everything come to rest.
-    pub fn new(scene: Arc<Scene>) -> Self {
+    pub fn new(scene: &Arc<Scene>) -> Self {
         let surfaces = scene.surfaces();
         let mut background = Vec::new();
         let mut physics = Physics::new();
@@ -112,7 +112,7 @@ impl World {
             robot,
             tick: 0,
             version: 0,
-            scene: Arc::clone(&scene),
+            scene: Arc::clone(scene),
         };
         for (index, spec) in scene.objects.iter().enumerate() {
             world.add(spec, index as u16 + 2);
@@ -215,6 +215,17 @@ impl World {
         };
         let place = standing(spec, foot, yaw + f64::from(spec.yaw_deg).to_radians());
         self.physics.put(self.things[index].body, &place);
+        self.version += 1;
+        Ok(())
+    }
+
+    /// Moves a thing by so many metres along the axes of `map`; it falls and comes to rest as time passes.
+    pub fn shift(&mut self, name: &str, by: [f64; 3]) -> Result<(), WorldError> {
+        let body = self.things[self.index_of(name)?].body;
+        let pose = self.physics.pose(body);
+        let moved = pose.translation + DVec3::from(by);
+        within(moved.x, moved.y, moved.z)?;
+        self.physics.put(body, &Pose::new(moved, pose.rotation));
         self.version += 1;
         Ok(())
     }
@@ -345,10 +356,12 @@ impl World {
     fn index_of(&self, name: &str) -> Result<usize, WorldError> {
         let by_name = self.things.iter().position(|thing| thing.spec.name == name);
         let mut by_label = self.things.iter().enumerate().filter(|(_, thing)| thing.spec.label == name);
-        by_name.or_else(|| by_label.next().filter(|_| by_label.next().is_none()).map(|(index, _)| index)).ok_or_else(|| {
-            let known = self.object_names().map(str::to_owned).collect();
-            WorldError::NoSuchObject { name: name.to_owned(), known }
-        })
+        by_name.or_else(|| by_label.next().filter(|_| by_label.next().is_none()).map(|(index, _)| index)).ok_or_else(
+            || {
+                let known = self.object_names().map(str::to_owned).collect();
+                WorldError::NoSuchObject { name: name.to_owned(), known }
+            },
+        )
     }
 
     fn surface(&self, name: &str) -> Result<&Surface, WorldError> {

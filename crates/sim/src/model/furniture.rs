@@ -56,10 +56,9 @@ pub fn model(kind: Kind, size: [f32; 3], colour: Colour, accent: Option<Colour>)
         Kind::Sofa => sofa(&mut model, size, colour, accent),
         Kind::Shelf => shelf(&mut model, size, colour),
         Kind::Counter => counter(&mut model, size, colour, accent),
-        Kind::WallCupboard => cupboard(&mut model, size, colour),
+        Kind::WallCupboard | Kind::Wardrobe => cupboard(&mut model, size, colour),
         Kind::Fridge => fridge(&mut model, size, colour),
         Kind::Bed => bed(&mut model, size, colour, accent),
-        Kind::Wardrobe => cupboard(&mut model, size, colour),
         Kind::Chair => chair(&mut model, size, colour),
         Kind::Plant => plant(&mut model, size, colour),
         Kind::Picture => picture(&mut model, size, colour),
@@ -84,7 +83,7 @@ fn at(x: f32, y: f32, z: f32) -> Vec3 {
 
 fn table(model: &mut Model, [x, y, z]: [f32; 3], colour: Colour) {
     let top = 0.036;
-    let along = if x > y { 0 } else { 1 };
+    let along = u8::from(x <= y);
     model.add_block(Part::new(block([x, y, top], 0.006), at(0.0, 0.0, z - top * 0.5), finish(colour, along)));
     let leg = 0.06;
     let (dx, dy) = (x * 0.5 - leg * 0.9, y * 0.5 - leg * 0.9);
@@ -116,7 +115,8 @@ fn sofa(model: &mut Model, [x, y, z]: [f32; 3], colour: Colour, accent: Colour) 
     model.add_block(Part::new(block([x, y, seat - 0.16], 0.02), at(0.0, 0.0, 0.06 + (seat - 0.16) * 0.5), cloth));
     model.add_block(Part::new(block([x * 0.24, y, z - 0.1], 0.05), at(-x * 0.38, 0.0, 0.1 + (z - 0.1) * 0.5), cloth));
     for side in [1.0, -1.0] {
-        let arm = Part::new(block([x * 0.96, 0.16, z * 0.7], 0.05), at(0.0, side * (y * 0.5 - 0.08), z * 0.35 + 0.02), cloth);
+        let arm =
+            Part::new(block([x * 0.96, 0.16, z * 0.7], 0.05), at(0.0, side * (y * 0.5 - 0.08), z * 0.35 + 0.02), cloth);
         model.add_block(arm);
         let cushion = block([x * 0.74, y * 0.5 - 0.18, 0.15], 0.05);
         model.parts.push(Part::new(cushion, at(x * 0.1, side * (y * 0.25 - 0.08), seat - 0.04), cloth));
@@ -138,7 +138,8 @@ fn shelf(model: &mut Model, size: [f32; 3], colour: Colour) {
     let [x, y, z] = size;
     let wood = finish(colour, 1);
     for side in [1.0, -1.0] {
-        let cheek = Part::new(block([x, 0.03, z], 0.004), at(0.0, side * (y * 0.5 - 0.015), z * 0.5), finish(colour, 2));
+        let cheek =
+            Part::new(block([x, 0.03, z], 0.004), at(0.0, side * (y * 0.5 - 0.015), z * 0.5), finish(colour, 2));
         model.add_block(cheek);
     }
     for board in 0..SHELF_BOARDS {
@@ -158,15 +159,8 @@ fn shelf(model: &mut Model, size: [f32; 3], colour: Colour) {
 }
 
 fn row_of_books(model: &mut Model, [x, y, _]: [f32; 3], board: f32, seed: usize) {
-    const SPINES: [Colour; 7] = [
-        Colour::DarkGrey,
-        Colour::Brown,
-        Colour::Cream,
-        Colour::LightBlue,
-        Colour::Beige,
-        Colour::Red,
-        Colour::Grey,
-    ];
+    const SPINES: [Colour; 7] =
+        [Colour::DarkGrey, Colour::Brown, Colour::Cream, Colour::LightBlue, Colour::Beige, Colour::Red, Colour::Grey];
     let mut place = -y * 0.5 + 0.06;
     for book in 0..11 {
         let pick = (book * 5 + seed * 3) % 7;
@@ -183,7 +177,7 @@ fn counter(model: &mut Model, [x, y, z]: [f32; 3], colour: Colour, accent: Colou
     model.add_block(Part::new(block([x - 0.06, y, z - 0.14], 0.004), at(-0.03, 0.0, 0.1 + (z - 0.14) * 0.5), front));
     let plinth = Material::matt(Colour::DarkGrey.srgb());
     model.parts.push(Part::new(block([x - 0.12, y, 0.1], 0.0), at(-0.06, 0.0, 0.05), plinth));
-    let along = if y > x { 1 } else { 0 };
+    let along = u8::from(y > x);
     model.add_block(Part::new(block([x, y, 0.04], 0.006), at(0.0, 0.0, z - 0.02), finish(accent, along)));
     let steel = Material { gloss: 0.8, ..Material::matt(Colour::Silver.srgb()) };
     let dark = Material::matt(Colour::Grey.srgb());
@@ -265,7 +259,11 @@ fn chair(model: &mut Model, [x, y, z]: [f32; 3], colour: Colour) {
     }
     for row in 0..3 {
         let z = z - 0.06 - 0.13 * row as f32;
-        model.parts.push(Part::new(block([0.018, y - 0.05, 0.07], 0.004), at(0.02 - x * 0.5, 0.0, z), finish(colour, 1)));
+        model.parts.push(Part::new(
+            block([0.018, y - 0.05, 0.07], 0.004),
+            at(0.02 - x * 0.5, 0.0, z),
+            finish(colour, 1),
+        ));
     }
 }
 
@@ -305,7 +303,8 @@ fn picture(model: &mut Model, [x, y, z]: [f32; 3], colour: Colour) {
         model.parts.push(Part::new(post, at(0.0, side * (y - frame) * 0.5, z * 0.5), finish(colour, 2)));
     }
     let half = at(x * 0.3, y * 0.5 - frame * 0.8, z * 0.5 - frame * 0.8);
-    let canvas = Material::matt(Colour::White.srgb()).with(Pattern::Landscape { half_width: half.y, half_height: half.z });
+    let canvas =
+        Material::matt(Colour::White.srgb()).with(Pattern::Landscape { half_width: half.y, half_height: half.z });
     model.parts.push(Part::new(Shape::Box { half, bevel: 0.0 }, at(0.0, 0.0, z * 0.5), canvas));
 }
 

@@ -38,7 +38,8 @@ pub fn model(kind: Kind, size: [f32; 3], colour: Colour, accent: Option<Colour>)
     let [x, _, z] = size;
     let radius = x * 0.5;
     let paint = Material::glossy(colour.srgb());
-    let cylinder_solid = |radius: f32| vec![Solid { form: Form::Cylinder { half_height: z * 0.5, radius }, at: Vec3::ZERO }];
+    let cylinder_solid =
+        |radius: f32| vec![Solid { form: Form::Cylinder { half_height: z * 0.5, radius }, at: Vec3::ZERO }];
     let box_solid = || vec![Solid { form: Form::Box { half: Vec3::from(size) * 0.5 }, at: Vec3::ZERO }];
     let (parts, solids) = match kind {
         Kind::Can => (can(radius, z, paint, accent), cylinder_solid(radius)),
@@ -55,10 +56,9 @@ pub fn model(kind: Kind, size: [f32; 3], colour: Colour, accent: Option<Colour>)
             vec![Part::new(vessel(radius * 0.76, radius, z, 0.0035), Vec3::ZERO, paint)],
             cylinder_solid(radius * 0.88),
         ),
-        Kind::Bowl => (
-            vec![Part::new(vessel(radius * 0.55, radius, z, 0.005), Vec3::ZERO, paint)],
-            cylinder_solid(radius * 0.8),
-        ),
+        Kind::Bowl => {
+            (vec![Part::new(vessel(radius * 0.55, radius, z, 0.005), Vec3::ZERO, paint)], cylinder_solid(radius * 0.8))
+        }
     };
     Model { parts, solids }
 }
@@ -81,11 +81,9 @@ fn can(radius: f32, height: f32, paint: Material, accent: Option<Colour>) -> Vec
     let body = height - 2.0 * rim;
     let paint = match accent {
         None => paint,
-        Some(colour) => paint.with(Pattern::Band {
-            from: -0.13 * height,
-            to: 0.14 * height,
-            colour: linear(colour.srgb()),
-        }),
+        Some(colour) => {
+            paint.with(Pattern::Band { from: -0.13 * height, to: 0.14 * height, colour: linear(colour.srgb()) })
+        }
     };
     let top = height * 0.5;
     vec![
@@ -159,11 +157,8 @@ fn carton(size: [f32; 3], colour: Colour, accent: Option<Colour>) -> Vec<Part> {
         )
         .turned(Quat::from_rotation_y(-side * lean))
     };
-    let gable_wall = Part::new(
-        cone(x * 0.62, 0.006, gable * 0.97),
-        Vec3::new(0.0, 0.0, bottom + body + gable * 0.46),
-        card,
-    );
+    let gable_wall =
+        Part::new(cone(x * 0.62, 0.006, gable * 0.97), Vec3::new(0.0, 0.0, bottom + body + gable * 0.46), card);
     let fin = Part::new(block([ridge, y * 0.98, z * 0.07], 0.0), Vec3::new(0.0, 0.0, z * 0.5 - z * 0.035), card);
     vec![
         Part::new(block([x, y, body], 0.003), Vec3::new(0.0, 0.0, bottom + body * 0.5), printed),

@@ -69,7 +69,11 @@ fn legs_and_arms(parts: &mut Vec<Part>, posture: Posture) {
         parts.push(taper(knee, hip, [0.058, 0.085], trousers));
         parts.push(Part::new(ellipsoid(0.06, 0.06, 0.06), knee, trousers));
         parts.push(taper(ankle, knee, [0.05, 0.059], trousers));
-        parts.push(Part::new(ellipsoid(0.125, 0.05, 0.045), Vec3::new(ankle.x + 0.05, ankle.y, ankle.z - 0.025), shoes));
+        parts.push(Part::new(
+            ellipsoid(0.125, 0.05, 0.045),
+            Vec3::new(ankle.x + 0.05, ankle.y, ankle.z - 0.025),
+            shoes,
+        ));
 
         let shoulder = Vec3::new(-0.01, 0.185 * side, 1.355);
         let outward = Vec3::new(0.0, 0.045 * side, 0.0);

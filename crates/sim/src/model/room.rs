@@ -1,7 +1,7 @@
 use glam::{Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
-use super::{Colour, Model, Solid, Form, block, ellipsoid};
+use super::{Colour, Form, Model, Solid, block, ellipsoid};
 use crate::render::{Material, Part, Pattern};
 
 /// What covers a floor.
@@ -143,7 +143,8 @@ impl Wall {
     fn window(&mut self, centre: Vec3, width: f32, height: f32) {
         let white = Material { gloss: 0.25, ..Material::matt([246, 245, 242]) };
         // The sky is painted across `x` of its pane.
-        let sky = Material { glows: true, ..Material::matt([255, 255, 255]) }.with(Pattern::Sky { half_height: height * 0.5 });
+        let sky = Material { glows: true, ..Material::matt([255, 255, 255]) }
+            .with(Pattern::Sky { half_height: height * 0.5 });
         let pane = Part::new(block([0.02, width, height], 0.0), centre, sky)
             .turned(Quat::from_rotation_z(std::f32::consts::FRAC_PI_2));
         self.add(pane);

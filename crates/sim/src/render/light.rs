@@ -56,7 +56,8 @@ impl Shadows {
         });
         let per_metre = [CELLS as f32 / (bounds[2] - bounds[0]), CELLS as f32 / (bounds[3] - bounds[1])];
         let mut cells = vec![Vec::new(); CELLS * CELLS];
-        let cell = |value: f32, axis: usize| (((value - bounds[axis]) * per_metre[axis]).max(0.0) as usize).min(CELLS - 1);
+        let cell =
+            |value: f32, axis: usize| (((value - bounds[axis]) * per_metre[axis]).max(0.0) as usize).min(CELLS - 1);
         for (caster, [u0, v0, u1, v1]) in &shadows {
             for row in cell(*v0, 1)..=cell(*v1, 1) {
                 for column in cell(*u0, 0)..=cell(*u1, 0) {

@@ -19,21 +19,40 @@ pub struct Material {
 pub enum Pattern {
     Plain,
     /// Grain along the longest axis, given as 0, 1 or 2.
-    Wood { along: u8 },
+    Wood {
+        along: u8,
+    },
     Planks,
     Tiles,
     Fabric,
     Plaster,
     /// Another colour between two heights.
-    Band { from: f32, to: f32, colour: Vec3 },
+    Band {
+        from: f32,
+        to: f32,
+        colour: Vec3,
+    },
     /// A patch of another colour on the faces across `x`.
-    Patch { half_width: f32, from: f32, to: f32, colour: Vec3 },
+    Patch {
+        half_width: f32,
+        from: f32,
+        to: f32,
+        colour: Vec3,
+    },
     /// A painted landscape on the faces across `x`, with these half sides.
-    Landscape { half_width: f32, half_height: f32 },
+    Landscape {
+        half_width: f32,
+        half_height: f32,
+    },
     /// The sky behind a window across `x`, with this half height.
-    Sky { half_height: f32 },
+    Sky {
+        half_height: f32,
+    },
     /// Vertical stripes of another colour along `y`.
-    Stripes { period: f32, colour: Vec3 },
+    Stripes {
+        period: f32,
+        colour: Vec3,
+    },
 }
 
 impl Material {
@@ -66,7 +85,11 @@ impl Material {
             Pattern::Fabric => toned(self.base, over_face(&FABRIC, point, normal, footprint), 0.6, 1.3),
             Pattern::Plaster => toned(self.base, over_face(&PLASTER, point, normal, footprint), 0.95, 1.05),
             Pattern::Band { from, to, colour } => {
-                if (from..to).contains(&point.z) && normal.z.abs() < 0.9 { colour } else { self.base }
+                if (from..to).contains(&point.z) && normal.z.abs() < 0.9 {
+                    colour
+                } else {
+                    self.base
+                }
             }
             Pattern::Patch { half_width, from, to, colour } => {
                 let inside = normal.x.abs() > 0.7 && point.y.abs() < half_width && (from..to).contains(&point.z);
@@ -75,7 +98,11 @@ impl Material {
             Pattern::Landscape { half_width, half_height } => landscape(point.y / half_width, point.z / half_height),
             Pattern::Sky { half_height } => sky(point.y, point.z / half_height),
             Pattern::Stripes { period, colour } => {
-                if (point.y / period).rem_euclid(1.0) < 0.5 { self.base } else { colour }
+                if (point.y / period).rem_euclid(1.0) < 0.5 {
+                    self.base
+                } else {
+                    colour
+                }
             }
         }
     }
@@ -100,9 +127,8 @@ fn grain(point: Vec3, normal: Vec3, along: u8) -> (f32, f32) {
     let steep = normal.abs();
     let across = match along {
         0 if steep.z > steep.y => point.y,
-        0 => point.z,
         1 if steep.z > steep.x => point.x,
-        1 => point.z,
+        0 | 1 => point.z,
         _ if steep.x > steep.y => point.y,
         _ => point.x,
     };

@@ -104,11 +104,8 @@ impl Shape {
                 let outer = (top + bottom) * 0.5 + taper * p.z;
                 let q = Vec2::new(p.truncate().length(), p.z);
                 let round = wall * 0.45;
-                let side = rounded_box(
-                    q - Vec2::new(outer - wall * 0.5, 0.0),
-                    Vec2::new(wall * 0.5, half_height),
-                    round,
-                );
+                let side =
+                    rounded_box(q - Vec2::new(outer - wall * 0.5, 0.0), Vec2::new(wall * 0.5, half_height), round);
                 let base = rounded_box(
                     q - Vec2::new(0.0, wall * 0.5 - half_height),
                     Vec2::new(outer - 1e-3, wall * 0.5),

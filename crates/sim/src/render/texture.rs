@@ -23,7 +23,9 @@ impl Texture {
             let half = last.size / 2;
             let mean = |index: usize| {
                 let (x, y) = (index % half * 2, index / half * 2);
-                let row = |y: usize| u32::from(last.values[y * last.size + x]) + u32::from(last.values[y * last.size + x + 1]);
+                let row = |y: usize| {
+                    u32::from(last.values[y * last.size + x]) + u32::from(last.values[y * last.size + x + 1])
+                };
                 ((row(y) + row(y + 1) + 2) / 4) as u8
             };
             let values = (0..half * half).map(mean).collect();
@@ -115,7 +117,9 @@ fn smooth(low: f32, high: f32, value: f32) -> f32 {
 
 /// A number in 0 to 1 that depends on its arguments alone.
 fn hash(x: i32, y: i32, seed: i32) -> f32 {
-    let mut h = (x as u32).wrapping_mul(0x9E37_79B1) ^ (y as u32).wrapping_mul(0x85EB_CA77) ^ (seed as u32).wrapping_mul(0xC2B2_AE3D);
+    let mut h = (x as u32).wrapping_mul(0x9E37_79B1)
+        ^ (y as u32).wrapping_mul(0x85EB_CA77)
+        ^ (seed as u32).wrapping_mul(0xC2B2_AE3D);
     h = (h ^ (h >> 15)).wrapping_mul(0x2C1B_3C6D);
     h = (h ^ (h >> 12)).wrapping_mul(0x297A_2D39);
     ((h ^ (h >> 15)) >> 8) as f32 / 16_777_216.0

@@ -43,7 +43,13 @@ const CORNER_RAYS: u32 = 10;
 const CORNER_M: f32 = 0.35;
 
 impl<'a> Tracer<'a> {
-    pub(super) fn new(parts: &'a [Part], camera: &Camera, looks: Looks, shadows: &'a Shadows, culled: &'a Culled) -> Self {
+    pub(super) fn new(
+        parts: &'a [Part],
+        camera: &Camera,
+        looks: Looks,
+        shadows: &'a Shadows,
+        culled: &'a Culled,
+    ) -> Self {
         let map_from_camera = Mat3::from_quat(camera.map_from_camera.rotation.as_quat());
         let eye = camera.map_from_camera.translation.as_vec3();
         let ready = |part: &Part| {
@@ -74,7 +80,8 @@ impl<'a> Tracer<'a> {
     pub(super) fn trace(&self, x: usize, y: usize, offset: [f32; 2]) -> Sample {
         let (u, v) = (x as f32 + offset[0], y as f32 + offset[1]);
         // The direction's `z` is 1, so multiples of it are depths.
-        let direction = Vec3::new((u - self.centre[0]) * self.per_focal[0], (v - self.centre[1]) * self.per_focal[1], 1.0);
+        let direction =
+            Vec3::new((u - self.centre[0]) * self.per_focal[0], (v - self.centre[1]) * self.per_focal[1], 1.0);
         let mut best: Option<(usize, Hit)> = None;
         let mut limit = 1e3_f32;
         for candidate in self.culled.at(x, y) {
@@ -221,7 +228,8 @@ impl<'a> Tracer<'a> {
 
 /// A number in 0 to 1 for a pixel, the same in each picture.
 fn scatter(pixel: [u32; 2], salt: u32) -> f32 {
-    let mut h = pixel[0].wrapping_mul(0x9E37_79B1) ^ pixel[1].wrapping_mul(0x85EB_CA77) ^ salt.wrapping_mul(0xC2B2_AE3D);
+    let mut h =
+        pixel[0].wrapping_mul(0x9E37_79B1) ^ pixel[1].wrapping_mul(0x85EB_CA77) ^ salt.wrapping_mul(0xC2B2_AE3D);
     h = (h ^ (h >> 15)).wrapping_mul(0x2C1B_3C6D);
     h = (h ^ (h >> 12)).wrapping_mul(0x297A_2D39);
     ((h ^ (h >> 15)) >> 8) as f32 / 16_777_216.0

@@ -51,8 +51,8 @@ impl Scene {
     /// Reads and checks a scene file.
     pub fn load(path: &Path) -> Result<Self, SceneError> {
         let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SceneError::Unreadable { path: shown.clone(), source })?;
+        let text =
+            std::fs::read_to_string(path).map_err(|source| SceneError::Unreadable { path: shown.clone(), source })?;
         parse(&text, &shown)
     }
 }
@@ -95,7 +95,11 @@ impl Check<'_> {
         if let Some(person) = &scene.person
             && person.path.len() < 2
         {
-            self.add("person.path", "", "needs at least two points: where the person appears and where the person stands".into());
+            self.add(
+                "person.path",
+                "",
+                "needs at least two points: where the person appears and where the person stands".into(),
+            );
         }
         self.faults
     }
