@@ -1,0 +1,141 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cerebellum_mcp::serve::{ServeConfig, TlsFiles, Transport};
+use clap::Args;
+use secrecy::SecretString;
+
+use crate::config::Environment;
+use crate::exit::Failure;
+use crate::secrets;
+
+/// How a server started alone is reached: each flag, or its variable.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ServingArgs {
+    /// stdio, sse or http (both serve /mcp and /sse on one port) [variable: MCP_TRANSPORT; default: stdio]
+    #[arg(long, value_name = "TRANSPORT")]
+    pub transport: Option<String>,
+    /// The address to listen on [variable: MCP_HOST; default: 127.0.0.1]
+    #[arg(long)]
+    pub host: Option<String>,
+    /// The port; 0 takes a free one [variable: MCP_PORT]
+    #[arg(long)]
+    pub port: Option<u16>,
+    /// A name callers may use for this server; * takes any [variable: MCP_ALLOWED_HOSTS, separated by commas]
+    #[arg(long = "allowed-host", value_name = "HOST")]
+    pub allowed_hosts: Vec<String>,
+    /// A file with the bearer token callers must send [variable: MCP_TOKEN holds the token itself]
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// A PEM file with the certificate: serve HTTPS
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// A PEM file with the certificate's key
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+}
+
+/// How a server is reached, decided.
+#[derive(Clone, Debug)]
+pub struct Serving {
+    /// stdio or a port.
+    pub transport: Transport,
+    /// The address to listen on.
+    pub host: String,
+    /// The port; 0 takes a free one.
+    pub port: u16,
+    /// Names besides loopback and `host`.
+    pub allowed_hosts: Vec<String>,
+    /// What callers must send.
+    pub token: Option<SecretString>,
+    /// Certificate and key.
+    pub tls: Option<TlsFiles>,
+}
+
+impl ServingArgs {
+    /// Flags over variables over defaults. A variable that is set and says nothing readable is bad usage.
+    pub fn resolve(&self, environment: &Environment, default_port: u16) -> Result<Serving, Failure> {
+        let word = self.transport.as_deref().or_else(|| environment.get("MCP_TRANSPORT"));
+        let transport = word
+            .unwrap_or("stdio")
+            .parse()
+            .map_err(|error| Failure::usage(format!("{error} (--transport, MCP_TRANSPORT)")))?;
+        let port = match (self.port, environment.get("MCP_PORT")) {
+            (Some(port), _) => port,
+            (None, None) => default_port,
+            (None, Some(text)) => text
+                .trim()
+                .parse()
+                .map_err(|_| Failure::usage(format!("MCP_PORT: {text:?} is no port; expected 0 to 65535")))?,
+        };
+        let named = environment.get("MCP_ALLOWED_HOSTS").unwrap_or_default();
+        let named = named.split(',').map(str::trim).filter(|host| !host.is_empty()).map(str::to_owned);
+        let allowed_hosts = if self.allowed_hosts.is_empty() { named.collect() } else { self.allowed_hosts.clone() };
+        let token = match &self.token_file {
+            Some(file) => {
+                Some(secrets::read_token(file).map_err(|error| Failure::usage(format!("--token-file: {error}")))?)
+            }
+            None => environment.get("MCP_TOKEN").map(SecretString::from),
+        };
+        Ok(Serving {
+            transport,
+            host: self.host.as_deref().or_else(|| environment.get("MCP_HOST")).unwrap_or("127.0.0.1").to_owned(),
+            port,
+            allowed_hosts,
+            token,
+            tls: self.tls_cert.clone().zip(self.tls_key.clone()).map(|(cert, key)| TlsFiles { cert, key }),
+        })
+    }
+}
+
+impl From<Serving> for ServeConfig {
+    fn from(serving: Serving) -> Self {
+        Self {
+            transport: serving.transport,
+            host: serving.host,
+            port: serving.port,
+            allowed_hosts: serving.allowed_hosts,
+            token: serving.token,
+            tls: serving.tls,
+            grace: Duration::from_millis(300),
+            unauthenticated_motion: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret;
+
+    use super::*;
+
+    #[test]
+    fn a_flag_wins_over_its_variable_and_that_over_the_default() {
+        let environment = Environment::of([("MCP_TRANSPORT", "sse"), ("MCP_PORT", "9999"), ("MCP_HOST", "")]);
+        let serving = ServingArgs::default().resolve(&environment, 9201).unwrap();
+        assert_eq!((serving.transport, serving.port, serving.host.as_str()), (Transport::Sse, 9999, "127.0.0.1"));
+        let args = ServingArgs { transport: Some("streamable-http".into()), port: Some(0), ..ServingArgs::default() };
+        let serving = args.resolve(&environment, 9201).unwrap();
+        assert_eq!((serving.transport, serving.port), (Transport::Http, 0));
+        let serving = ServingArgs::default().resolve(&Environment::default(), 9201).unwrap();
+        assert_eq!((serving.transport, serving.port), (Transport::Stdio, 9201));
+    }
+
+    #[test]
+    fn variables_that_say_nothing_readable_are_bad_usage() {
+        for (key, value) in [("MCP_PORT", "70000"), ("MCP_PORT", "http"), ("MCP_TRANSPORT", "websocket")] {
+            let failure = ServingArgs::default().resolve(&Environment::of([(key, value)]), 9201).unwrap_err();
+            assert!(failure.message.contains(key) && failure.exit.code() == 64, "{failure}");
+        }
+    }
+
+    #[test]
+    fn hosts_and_the_token_come_from_variables_too() {
+        let environment =
+            Environment::of([("MCP_ALLOWED_HOSTS", "robot.local, robot:9201,"), ("MCP_TOKEN", "hunter2-hunter2")]);
+        let serving = ServingArgs::default().resolve(&environment, 9201).unwrap();
+        assert_eq!(serving.allowed_hosts, ["robot.local", "robot:9201"]);
+        assert_eq!(serving.token.as_ref().unwrap().expose_secret(), "hunter2-hunter2");
+        assert!(!format!("{serving:?}").contains("hunter2"));
+    }
+}

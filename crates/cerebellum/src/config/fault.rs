@@ -1,0 +1,62 @@
+use std::fmt;
+
+use super::node::Place;
+
+/// What is wrong with the configuration, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigFault {
+    /// Where it stands; `None` for what no file says.
+    pub place: Option<Place>,
+    /// The setting, such as `ros.zenoh.router`; empty when it is about a whole file.
+    pub setting: String,
+    /// What is wrong and what would be accepted.
+    pub message: String,
+}
+
+impl ConfigFault {
+    /// A fault of a setting that stands in a file.
+    pub fn at(place: &Place, setting: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { place: Some(place.clone()), setting: setting.into(), message: message.into() }
+    }
+
+    /// A fault of something that no file says: a flag, a variable, a missing file.
+    pub fn outside(message: impl Into<String>) -> Self {
+        Self { place: None, setting: String::new(), message: message.into() }
+    }
+}
+
+impl fmt::Display for ConfigFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        if !self.setting.is_empty() {
+            write!(f, "{}: ", self.setting)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Everything that is wrong with the configuration, one fault a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigFaults(pub Vec<ConfigFault>);
+
+impl fmt::Display for ConfigFaults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, fault) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{fault}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ConfigFaults {}
+
+impl From<ConfigFault> for ConfigFaults {
+    fn from(fault: ConfigFault) -> Self {
+        Self(vec![fault])
+    }
+}
