@@ -1,0 +1,347 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+
+use cerebellum_core::{CameraBeat, DetectionFrame, StreamKind, StreamTopic, TaskInfo};
+
+use super::config::Config;
+use super::moment::{Arrival, Moment};
+use super::stream::{Entry, Seen, Stream};
+
+/// The most topics kept; more are named as unreadable.
+const STREAMS_MAX: usize = 2_000;
+/// A value is fresh for at least so many periods of its skill.
+const FRESH_PERIODS: f64 = 2.5;
+
+/// The streams of all skills, the tasks behind them, and the camera's health.
+pub(super) struct Store {
+    config: Config,
+    state: RwLock<State>,
+    camera: Mutex<Option<Arrival>>,
+}
+
+struct State {
+    streams: BTreeMap<String, Listed>,
+    unreadable: BTreeMap<String, String>,
+    tasks: Tasks,
+    bus: Bus,
+}
+
+struct Listed {
+    stream: Arc<Stream>,
+    /// Since when it is not in the graph.
+    gone_since: Option<Duration>,
+}
+
+/// The last task list that could be read.
+#[derive(Clone, Default)]
+pub(super) struct Tasks {
+    pub(super) list: Arc<Vec<TaskInfo>>,
+    /// Why it could not be read last time, if so.
+    pub(super) problem: Option<String>,
+    /// Since when it cannot be read.
+    missing_since: Option<Duration>,
+}
+
+/// The bus as the last look at its graph found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Bus {
+    /// Never reached so far.
+    NotYet(String),
+    Up,
+    /// Reached before, not now.
+    Lost(String),
+}
+
+/// What a change of the graph asks for.
+#[derive(Default)]
+pub(super) struct Changes {
+    /// Topics that came, or changed what they carry.
+    pub(super) came: Vec<Arc<Stream>>,
+    /// Topics that left the graph.
+    pub(super) left: Vec<String>,
+}
+
+/// Everything known of one skill, copied out.
+pub(super) struct View {
+    pub(super) skill: String,
+    pub(super) task: Option<TaskInfo>,
+    pub(super) window: Duration,
+    pub(super) topic: String,
+    pub(super) detections: Option<(Arrival, Arc<DetectionFrame>)>,
+    pub(super) outputs: Vec<(String, Arrival, Arc<str>)>,
+    pub(super) overlay: Option<(String, Arrival)>,
+    /// What could not be read on its topics.
+    pub(super) garbled: Option<String>,
+}
+
+/// A stream as it is listed.
+pub(super) struct StreamView {
+    pub(super) topic: StreamTopic,
+    pub(super) arrival: Arrival,
+    pub(super) window: Duration,
+    pub(super) problem: Option<String>,
+}
+
+impl Store {
+    pub(super) fn new(config: Config) -> Self {
+        let bus = Bus::NotYet("the graph was not read yet".to_owned());
+        let state = State { streams: BTreeMap::new(), unreadable: BTreeMap::new(), tasks: Tasks::default(), bus };
+        Self { config, state: RwLock::new(state), camera: Mutex::new(None) }
+    }
+
+    /// Takes the topics of the graph: new ones get a stream, ones that came back keep theirs with its history, and those gone
+    /// for long are forgotten.
+    pub(super) fn apply_topics(&self, topics: Vec<StreamTopic>, now: Duration) -> Changes {
+        let mut state = self.write();
+        let mut changes = Changes::default();
+        let mut present = BTreeSet::new();
+        state.bus = Bus::Up;
+        state.unreadable.clear();
+        for topic in topics {
+            let name = topic.topic.clone();
+            if let Some(reason) = topic.unreadable.clone() {
+                state.unreadable.insert(name, reason);
+                continue;
+            }
+            present.insert(name.clone());
+            let is_full = state.streams.len() >= STREAMS_MAX;
+            match state.streams.get_mut(&name) {
+                Some(listed) if *listed.stream.topic() == topic => {
+                    if listed.gone_since.take().is_some() {
+                        changes.came.push(Arc::clone(&listed.stream));
+                    }
+                }
+                None if is_full => {
+                    let reason = format!("{STREAMS_MAX} topics are read already; narrow topic_patterns");
+                    state.unreadable.insert(name, reason);
+                }
+                Some(_) | None => {
+                    let stream = Arc::new(Stream::new(topic, self.config.history_depth));
+                    changes.came.push(Arc::clone(&stream));
+                    state.streams.insert(name, Listed { stream, gone_since: None });
+                }
+            }
+        }
+        let forget_after = self.config.forget_after;
+        state.streams.retain(|name, listed| {
+            if present.contains(name) {
+                return true;
+            }
+            let gone_since = *listed.gone_since.get_or_insert_with(|| {
+                changes.left.push(name.clone());
+                now
+            });
+            listed.stream.latest_arrival().is_some() && now.saturating_sub(gone_since) < forget_after
+        });
+        changes
+    }
+
+    /// The streams whose topic is in the graph and which `is_wanted` wants.
+    pub(super) fn present(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<Arc<Stream>> {
+        let state = self.read();
+        let present = state.streams.iter().filter(|(name, listed)| listed.gone_since.is_none() && is_wanted(name));
+        present.map(|(_, listed)| Arc::clone(&listed.stream)).collect()
+    }
+
+    /// A topic is there and cannot be subscribed to.
+    pub(super) fn mark_unreadable(&self, topic: &str, reason: String) {
+        self.write().unreadable.insert(topic.to_owned(), reason);
+    }
+
+    /// The graph cannot be read.
+    pub(super) fn lose_bus(&self, reason: String) {
+        let mut state = self.write();
+        state.bus = match state.bus {
+            Bus::NotYet(_) => Bus::NotYet(reason),
+            Bus::Up | Bus::Lost(_) => Bus::Lost(reason),
+        };
+    }
+
+    pub(super) fn apply_tasks(&self, tasks: Vec<TaskInfo>) {
+        self.write().tasks = Tasks { list: Arc::new(tasks), problem: None, missing_since: None };
+    }
+
+    /// The task list cannot be read: the last one stays in use until it is too old.
+    pub(super) fn miss_tasks(&self, problem: String, now: Duration) {
+        let mut state = self.write();
+        let since = *state.tasks.missing_since.get_or_insert(now);
+        if now.saturating_sub(since) >= self.config.forget_after {
+            state.tasks.list = Arc::default();
+        }
+        state.tasks.problem = Some(problem);
+    }
+
+    pub(super) fn beat(&self, beat: CameraBeat, now: Moment) {
+        *self.camera.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arrival::new(now, beat.stamp));
+    }
+
+    /// The camera's topic, whether it is alive, and the age of its last picture.
+    pub(super) fn camera(&self, now: Moment) -> Option<(String, bool, Option<f64>)> {
+        let topic = self.config.camera_topic.clone()?;
+        let last = *self.camera.lock().unwrap_or_else(PoisonError::into_inner);
+        let age_s = last.map(|arrival| arrival.age_s(now));
+        Some((topic, age_s.is_some_and(|age_s| age_s <= self.config.freshness_window.as_secs_f64()), age_s))
+    }
+
+    pub(super) fn bus(&self) -> Bus {
+        self.read().bus.clone()
+    }
+
+    pub(super) fn tasks(&self) -> Tasks {
+        self.read().tasks.clone()
+    }
+
+    pub(super) fn unreadable(&self) -> Vec<(String, String)> {
+        self.read().unreadable.iter().map(|(topic, reason)| (topic.clone(), reason.clone())).collect()
+    }
+
+    pub(super) fn stream(&self, topic: &str) -> Option<Arc<Stream>> {
+        self.read().streams.get(topic).map(|listed| Arc::clone(&listed.stream))
+    }
+
+    /// How long a value of the task's skill is fresh.
+    pub(super) fn window_of(&self, task: Option<&TaskInfo>) -> Duration {
+        let window = self.config.freshness_window;
+        let rated = task.and_then(|task| task.skill.as_ref()).filter(|skill| skill.rate_hz.is_some());
+        rated.map_or(window, |skill| window.max(skill.period().mul_f64(FRESH_PERIODS)))
+    }
+
+    /// The names of all skills: those that run, in order of creation, then others that publish.
+    pub(super) fn skills(&self) -> Vec<String> {
+        let state = self.read();
+        let mut names: Vec<String> = state.tasks.list.iter().map(|task| task.name.clone()).collect();
+        let listed: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        let others: BTreeSet<String> = state
+            .streams
+            .values()
+            .map(|one| one.stream.topic().skill.clone())
+            .filter(|skill| !listed.contains(skill.as_str()))
+            .collect();
+        names.extend(others);
+        names
+    }
+
+    /// Everything known of one skill; `None` when there is no such skill.
+    pub(super) fn view(&self, skill: &str) -> Option<View> {
+        self.views(Some(skill)).into_iter().next()
+    }
+
+    /// Everything known of all skills, or of one, in the order of [`Self::skills`].
+    pub(super) fn views(&self, only: Option<&str>) -> Vec<View> {
+        let (tasks, streams) = {
+            let state = self.read();
+            let streams: Vec<Arc<Stream>> = state
+                .streams
+                .values()
+                .map(|listed| &listed.stream)
+                .filter(|stream| only.is_none_or(|only| stream.topic().skill == only))
+                .cloned()
+                .collect();
+            (state.tasks.clone(), streams)
+        };
+        let mut views: Vec<View> = tasks
+            .list
+            .iter()
+            .filter(|task| only.is_none_or(|only| task.name == only))
+            .map(|task| View::new(&task.name, Some(task.clone()), self.window_of(Some(task))))
+            .collect();
+        let mut index: BTreeMap<String, usize> =
+            views.iter().enumerate().map(|(at, view)| (view.skill.clone(), at)).collect();
+        for stream in streams {
+            let skill = &stream.topic().skill;
+            let at = *index.entry(skill.clone()).or_insert_with(|| {
+                views.push(View::new(skill, None, self.window_of(None)));
+                views.len() - 1
+            });
+            views[at].add(&stream);
+        }
+        views
+    }
+
+    /// The streams that are live: those that spoke within the window, and results of `once` skills whose publisher lives.
+    pub(super) fn live(&self, prefix: &str, now: Moment) -> Vec<StreamView> {
+        let state = self.read();
+        let tasks: BTreeMap<&str, &TaskInfo> = state.tasks.list.iter().map(|task| (task.name.as_str(), task)).collect();
+        let mut live = Vec::new();
+        for listed in state.streams.range(prefix.to_owned()..).map(|(_, listed)| listed) {
+            let topic = listed.stream.topic();
+            if !topic.topic.starts_with(prefix) {
+                break;
+            }
+            let Some(arrival) = listed.stream.latest_arrival() else { continue };
+            let task = tasks.get(topic.skill.as_str()).copied();
+            let window = self.window_of(task);
+            let is_once = task.and_then(|task| task.skill.as_ref()).is_some_and(|skill| skill.once);
+            let has_spoken = arrival.arrival_age_s(now) <= window.as_secs_f64();
+            if has_spoken || (is_once && listed.gone_since.is_none()) {
+                let problem = task.and_then(|task| task.error.clone()).or_else(|| listed.stream.garbled());
+                live.push(StreamView { topic: topic.clone(), arrival, window, problem });
+            }
+        }
+        live
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl View {
+    fn new(skill: &str, task: Option<TaskInfo>, window: Duration) -> Self {
+        let topic = task.as_ref().map_or_else(|| format!("/vision/{skill}/detections"), |task| task.topic.clone());
+        Self {
+            skill: skill.to_owned(),
+            task,
+            window,
+            topic,
+            detections: None,
+            outputs: Vec::new(),
+            overlay: None,
+            garbled: None,
+        }
+    }
+
+    fn add(&mut self, stream: &Stream) {
+        let topic = stream.topic();
+        self.garbled =
+            self.garbled.take().or_else(|| stream.garbled().map(|reason| format!("{}: {reason}", topic.topic)));
+        if topic.kind == StreamKind::Detections {
+            self.topic.clone_from(&topic.topic);
+        }
+        let Some(Entry { arrival, seen }) = stream.latest() else { return };
+        match seen {
+            Seen::Detections(frame) => self.detections = Some((arrival, frame)),
+            Seen::Output(text) => {
+                let name = topic.topic.rsplit('/').next().unwrap_or_default().to_owned();
+                self.outputs.push((name, arrival, text));
+            }
+            Seen::Overlay => self.overlay = Some((topic.topic.clone(), arrival)),
+        }
+    }
+
+    /// The age of the newest value, overlays aside.
+    pub(super) fn age_s(&self, now: Moment) -> Option<f64> {
+        let detections = self.detections.iter().map(|(arrival, _)| arrival);
+        let outputs = self.outputs.iter().map(|(_, arrival, _)| arrival);
+        detections.chain(outputs).map(|arrival| arrival.age_s(now)).min_by(f64::total_cmp)
+    }
+
+    pub(super) fn is_stale(&self, age_s: f64) -> bool {
+        age_s > self.window.as_secs_f64()
+    }
+
+    /// What is wrong with the skill.
+    pub(super) fn problem(&self) -> Option<String> {
+        self.task.as_ref().and_then(|task| task.error.clone()).or_else(|| self.garbled.clone())
+    }
+
+    /// Whether the skill looks; one that somebody else publishes does.
+    pub(super) fn is_enabled(&self) -> bool {
+        self.task.as_ref().is_none_or(|task| task.enabled)
+    }
+}
