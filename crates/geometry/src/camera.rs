@@ -12,7 +12,7 @@ pub struct Camera {
     pub height: usize,
     focal: Vec2,
     axis: Vec2,
-    level_from_camera: Mat3,
+    rotation: Mat3,
     position: Vec3,
 }
 
@@ -24,7 +24,7 @@ impl Camera {
             height: intrinsics.height as usize,
             focal: Vec2::new(intrinsics.fx as f32, intrinsics.fy as f32),
             axis: Vec2::new(intrinsics.cx as f32, intrinsics.cy as f32),
-            level_from_camera: Mat3::from_quat(level_from_camera.rotation.as_quat()),
+            rotation: Mat3::from_quat(level_from_camera.rotation.as_quat()),
             position: level_from_camera.translation.as_vec3(),
         }
     }
@@ -43,7 +43,7 @@ impl Camera {
     pub fn ray(&self, column: usize, row: usize) -> Vec3 {
         let x = (column as f32 + 0.5 - self.axis.x) / self.focal.x;
         let y = (row as f32 + 0.5 - self.axis.y) / self.focal.y;
-        self.level_from_camera * Vec3::new(x, y, 1.0)
+        self.rotation * Vec3::new(x, y, 1.0)
     }
 
     /// The point a pixel shows at that depth, in the level frame.
@@ -53,7 +53,7 @@ impl Camera {
 
     /// The pixel that shows a point of the level frame, and its depth; `None` behind the camera or beside the picture.
     pub fn pixel(&self, point: Vec3) -> Option<(usize, usize, f32)> {
-        let local = self.level_from_camera.transpose() * (point - self.position);
+        let local = self.rotation.transpose() * (point - self.position);
         if local.z <= 0.01 {
             return None;
         }
@@ -65,7 +65,7 @@ impl Camera {
 
     /// The rays of a row, one after the other: `start + column * step`.
     pub(crate) fn row_rays(&self, row: usize) -> (Vec3, Vec3) {
-        (self.ray(0, row), self.level_from_camera * Vec3::new(1.0 / self.focal.x, 0.0, 0.0))
+        (self.ray(0, row), self.rotation * Vec3::new(1.0 / self.focal.x, 0.0, 0.0))
     }
 }
 

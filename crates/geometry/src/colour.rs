@@ -91,7 +91,7 @@ impl FromStr for ColourName {
 /// The colour without its brightness, so that light and shade of one thing agree. Dark colours count as neutral.
 pub(crate) fn chroma(rgb: [f32; 3]) -> Vec2 {
     let [r, g, b] = rgb;
-    Vec2::new(r - g, (r + g) / 2.0 - b) / (r + g + b + 60.0)
+    Vec2::new(r - g, f32::midpoint(r, g) - b) / (r + g + b + 60.0)
 }
 
 /// A share of coloured pixels that makes the whole coloured, however much of it is a white or black label.

@@ -34,7 +34,7 @@ pub(crate) fn find_people(
     let Some(floor) = supports.iter().position(|support| support.kind == SupportKind::Floor) else { return Vec::new() };
     let mut free: Vec<bool> = (0..surface.points.len())
         .map(|cell| {
-            let class = class_of(surface, classes, camera, cell);
+            let class = classes[surface.pixel_of(cell, camera.width)];
             let is_plane = class >= on_plane(0) && class.is_multiple_of(2);
             let height = surface.points[cell].z - supports[floor].height;
             class != UNSEEN && !is_plane && height > 0.06 && height < 2.2 && !taken(cell)
@@ -56,12 +56,6 @@ pub(crate) fn find_people(
 /// The size of the coarse grid in per cent of the usual 320x240.
 fn cell_share(surface: &Surface) -> usize {
     surface.columns * surface.rows * 100 / (320 * 240)
-}
-
-fn class_of(surface: &Surface, classes: &[u8], camera: &Camera, cell: usize) -> u8 {
-    let half = surface.step / 2;
-    let (column, row) = (cell % surface.columns * surface.step + half, cell / surface.columns * surface.step + half);
-    classes[row * camera.width + column]
 }
 
 fn flood(surface: &Surface, seed: usize, free: &mut [bool]) -> Vec<u32> {

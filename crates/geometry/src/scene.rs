@@ -2,7 +2,7 @@ use cerebellum_core::{DepthImage, Frame, Intrinsics, Mask, PixelBox, Pose, RgbIm
 use glam::{Vec2, Vec3};
 
 use crate::camera::{Camera, depth_sigma};
-use crate::classes::{self, OTHER, UNSEEN, classify, on_plane, support_below};
+use crate::classes::{self, UNSEEN, classify, on_plane, support_below};
 use crate::colour::{ColourCount, ColourName};
 use crate::components::{Components, NONE};
 use crate::free::{FreeRegion, free_regions};
@@ -11,7 +11,7 @@ use crate::mask::{Around, bounds_of, mask_of, median_depth};
 use crate::person::{Person, find_people};
 use crate::plane::{Support, SupportKind, find_supports};
 use crate::shape::{Seen, ShapeFit, fit};
-use crate::split::{Part, split};
+use crate::split::split;
 use crate::surface::{Surface, step_gate};
 
 /// The smallest thing that is reported, in pixels of a 640x480 picture.
@@ -23,7 +23,7 @@ const HEIGHT_MAX_M: f32 = 0.43;
 /// What is nearer than this to the camera is the robot itself or right before its lens, in metres.
 const NEAREST_M: f32 = 0.3;
 /// The share of a border that may run on into what stands on no support.
-const LEAK_MAX: f32 = 0.18;
+const LEAK_MAX: f32 = 0.1;
 
 /// Why a picture cannot be looked at.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -123,8 +123,8 @@ impl Analyser {
         let least = PIXELS_MIN * camera.width * camera.height / (640 * 480);
         self.components.find(&classes, &self.surface.depth, camera.width, least.max(20));
         let (parts, of_cell) = split(&self.surface, &self.components, &classes, rgb);
-        let pixels = self.pixels_of(&parts, &of_cell, camera.width);
-        let mut taken = vec![false; parts.len()];
+        let pixels = self.pixels_of(parts, &of_cell, camera.width);
+        let mut taken = vec![false; parts];
         let mut objects = Vec::new();
         for (index, pixels) in pixels.iter().enumerate() {
             let view = View { camera: &camera, classes: &classes, supports: &supports, rgb };
@@ -149,17 +149,31 @@ impl Analyser {
         (level_from_camera(&self.surface).unwrap_or(LOOKING_AHEAD), false)
     }
 
-    fn pixels_of(&self, parts: &[Part], of_cell: &[u32], width: usize) -> Vec<Vec<u32>> {
-        let mut pixels = vec![Vec::new(); parts.len()];
+    fn pixels_of(&self, parts: usize, of_cell: &[u32], width: usize) -> Vec<Vec<u32>> {
+        let mut pixels = vec![Vec::new(); parts];
         for component in 0..self.components.len() {
             for &pixel in self.components.pixels(component) {
-                let part = of_cell[self.surface.cell_of(pixel as usize, width)];
-                if part != NONE {
+                if let Some(part) = self.part_of(pixel as usize, component as u32, of_cell, width) {
                     pixels[part as usize].push(pixel);
                 }
             }
         }
         pixels
+    }
+
+    /// The part of the pixel's own cell, or of the nearest one whose middle lies in the same component.
+    fn part_of(&self, pixel: usize, component: u32, of_cell: &[u32], width: usize) -> Option<u32> {
+        let (columns, rows) = (self.surface.columns, self.surface.rows);
+        let home = self.surface.cell_of(pixel, width);
+        let (column, row) = (home % columns, home / columns);
+        [(0, 0), (0, -1), (-1, 0), (1, 0), (0, 1), (-1, -1), (1, -1), (-1, 1), (1, 1)].into_iter().find_map(
+            |(dx, dy)| {
+                let (x, y) = (column.checked_add_signed(dx)?, row.checked_add_signed(dy)?);
+                let cell = (x < columns && y < rows).then(|| y * columns + x)?;
+                let own = self.components.labels[self.surface.pixel_of(cell, width)] == component;
+                (own && of_cell[cell] != NONE).then(|| of_cell[cell])
+            },
+        )
     }
 
     fn object_of(&mut self, pixels: &[u32], view: &View<'_>) -> Option<Object> {
@@ -235,24 +249,25 @@ impl Analyser {
     fn leaks(&self, pixels: &[u32], inside: &Patch, view: &View<'_>, support: usize) -> bool {
         let width = view.camera.width;
         let depth = &self.surface.depth;
-        let (mut border, mut leaking) = (0, 0);
+        let (mut border, mut leaking) = ([0_usize; 4], [0_usize; 4]);
         for &pixel in pixels {
             let pixel = pixel as usize;
-            let mut is_border = false;
-            let mut leaks = false;
-            for near in [pixel.wrapping_sub(1), pixel + 1, pixel.wrapping_sub(width), pixel + width] {
+            let around = [pixel.wrapping_sub(width), pixel.wrapping_sub(1), pixel + 1, pixel + width];
+            for (side, near) in around.into_iter().enumerate() {
                 if near >= depth.len() || inside.contains(near) {
                     continue;
                 }
-                is_border = true;
+                border[side] += 1;
                 let class = view.classes[near];
                 let own = class == UNSEEN || class == on_plane(support) || support_below(class) == Some(support);
-                leaks |= !own && (depth[near] - depth[pixel]).abs() < step_gate(depth[pixel]);
+                let leaks = !own && (depth[near] - depth[pixel]).abs() < step_gate(depth[pixel]);
+                leaking[side] += usize::from(leaks);
             }
-            border += usize::from(is_border);
-            leaking += usize::from(is_border && leaks);
         }
-        leaking as f32 > LEAK_MAX * border as f32
+        let all = leaking.iter().sum::<usize>() as f32 > LEAK_MAX * border.iter().sum::<usize>() as f32;
+        // A leg or a wall between two things runs on at one end only.
+        let one_side = border.iter().zip(leaking).any(|(&border, leaking)| border >= 4 && leaking * 2 > border);
+        all || one_side
     }
 
     /// Collects points and normals of the thing, and answers its pixels away from the border.

@@ -218,7 +218,6 @@ impl Models {
             Shape::Can if squat || !self.sees_top => vec![Shape::Mug],
             Shape::Can if self.taper < 0.85 => vec![Shape::Bottle],
             Shape::Mug if self.hollow < 0.06 => vec![Shape::Can],
-            Shape::Book => vec![Shape::Box],
             _ => vec![],
         }
     }

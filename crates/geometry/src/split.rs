@@ -15,39 +15,21 @@ const BEND_COS: f32 = 0.87;
 const CHROMA_CUT: u8 = 1;
 const CONCAVE_CUT: u8 = 2;
 
-/// What belongs together: a piece of a component, or several pieces of several.
-#[derive(Debug)]
-pub(crate) struct Part {
-    /// Its cells on the coarse grid.
-    pub(crate) cells: Vec<u32>,
-    /// The component most of it came from.
-    pub(crate) component: u32,
-}
-
 /// Things that touch are one component: cut it where colours meet and where the surface folds inwards, then join again
 /// the pieces that stand on the same ground, such as a can and its label.
 ///
-/// Answers the parts, and the part of each cell of the coarse grid.
-pub(crate) fn split(
-    surface: &Surface,
-    components: &Components,
-    classes: &[u8],
-    rgb: &RgbImage,
-) -> (Vec<Part>, Vec<u32>) {
+/// Answers the number of parts, and the part of each cell of the coarse grid.
+pub(crate) fn split(surface: &Surface, components: &Components, classes: &[u8], rgb: &RgbImage) -> (usize, Vec<u32>) {
     let width = rgb.width as usize;
     let owner = cell_owners(surface, components, width);
     let cuts = cuts(surface, &owner, &chromas(surface, &owner, rgb));
-    let mut pieces = Pieces::grow(surface, &owner, &cuts);
+    let pieces = Pieces::grow(surface, &owner, &cuts);
     let contacts = pieces.contacts(surface, &owner, &cuts);
     pieces.join(surface, &owner, classes, width, &contacts)
 }
 
 fn cell_owners(surface: &Surface, components: &Components, width: usize) -> Vec<u32> {
-    let half = surface.step / 2;
-    let pixel = |cell: usize| {
-        (cell / surface.columns * surface.step + half) * width + cell % surface.columns * surface.step + half
-    };
-    (0..surface.points.len()).map(|cell| components.labels[pixel(cell)]).collect()
+    (0..surface.points.len()).map(|cell| components.labels[surface.pixel_of(cell, width)]).collect()
 }
 
 fn chromas(surface: &Surface, owner: &[u32], rgb: &RgbImage) -> Vec<Vec2> {
@@ -203,13 +185,9 @@ impl Pieces {
         classes: &[u8],
         width: usize,
         contacts: &BTreeMap<(u32, u32), Contact>,
-    ) -> (Vec<Part>, Vec<u32>) {
+    ) -> (usize, Vec<u32>) {
         let component_of = |piece: usize| owner[self.cells[piece][0] as usize];
-        let support_of = |cell: u32| {
-            let half = surface.step / 2;
-            let (column, row) = (cell as usize % surface.columns, cell as usize / surface.columns);
-            support_below(classes[(row * surface.step + half) * width + column * surface.step + half])
-        };
+        let support_of = |cell: u32| support_below(classes[surface.pixel_of(cell as usize, width)]);
         let mut groups: Vec<Group> =
             self.cells.iter().enumerate().map(|(i, cells)| Group::of(surface, cells, component_of(i))).collect();
         let mut parent: Vec<usize> = (0..groups.len()).collect();
@@ -233,16 +211,16 @@ impl Pieces {
             }
         }
         let mut names = vec![NONE; groups.len()];
-        let mut parts = Vec::new();
-        for (index, group) in groups.into_iter().enumerate() {
+        let mut parts = 0;
+        for index in 0..groups.len() {
             if parent[index] == index {
-                names[index] = parts.len() as u32;
-                parts.push(Part { cells: group.cells, component: group.component });
+                names[index] = parts;
+                parts += 1;
             }
         }
         let name = |piece: u32| if piece == NONE { NONE } else { names[root(&parent, piece as usize)] };
         let of_cell = self.of_cell.iter().map(|&piece| name(piece)).collect();
-        (parts, of_cell)
+        (parts as usize, of_cell)
     }
 }
 

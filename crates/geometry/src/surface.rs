@@ -98,6 +98,12 @@ impl Surface {
         row * self.columns + column
     }
 
+    /// The pixel in the middle of a cell.
+    pub(crate) fn pixel_of(&self, cell: usize, width: usize) -> usize {
+        let half = self.step / 2;
+        (cell / self.columns * self.step + half) * width + cell % self.columns * self.step + half
+    }
+
     fn normal(&self, column: usize, row: usize, focal: f32, eye: Vec3) -> Vec3 {
         let here = row * self.columns + column;
         let depth = self.cell_depth[here];

@@ -114,7 +114,6 @@ fn cubes_and_boxes_are_boxes_at_any_turn() {
 #[test]
 fn a_low_wide_box_is_a_book() {
     let fitted = check(cuboid(Vec3::new(0.21, 0.15, 0.03), 0.4), Shape::Book);
-    assert_eq!(fitted.alternatives, [Shape::Box]);
     assert!((fitted.length - 0.21).abs() < 0.01 && (fitted.width - 0.15).abs() < 0.01);
 }
 
