@@ -51,6 +51,10 @@ impl Default for Fixtures {
             "test_multiple_content_types",
             "test_error_handling",
             "test_tool_with_progress",
+            "test_missing_capability",
+            "test_streaming_elicitation",
+            "test_logging_tool",
+            "test_reconnection",
         ];
         let mut tools: Vec<_> = plain.iter().map(|name| tool(name, &nothing)).collect();
         tools.push(tool("json_schema_2020_12_tool", &schema_2020_12()));
@@ -105,7 +109,9 @@ fn content(name: &str) -> Option<Vec<ContentBlock>> {
             ContentBlock::image(PNG, "image/png"),
             resource("test://mixed-content-resource", "application/json", r#"{"test":"data","value":123}"#),
         ],
-        "test_tool_with_progress" | "json_schema_2020_12_tool" | "test_custom_header" => {
+        "test_tool_with_progress" | "json_schema_2020_12_tool" | "test_custom_header" | "test_missing_capability"
+        // The rest is only there so that the suite can see that nothing but an answer comes from them.
+        | "test_streaming_elicitation" | "test_logging_tool" | "test_reconnection" => {
             vec![ContentBlock::text("done")]
         }
         _ => return None,
@@ -153,6 +159,11 @@ impl ServerHandler for Fixtures {
         let Some(content) = content(&request.name) else {
             return Err(ErrorData::invalid_params(format!("unknown tool {:?}", request.name), None));
         };
+        let sampling = context.client_capabilities().is_some_and(|declared| declared.sampling.is_some());
+        if request.name == "test_missing_capability" && !sampling {
+            let required = serde_json::from_value(json!({"sampling": {}})).expect("the name of a capability");
+            return Err(ErrorData::missing_required_client_capability(required));
+        }
         if request.name == "test_tool_with_progress" {
             report_progress(&context).await;
         }

@@ -57,9 +57,9 @@ impl StreamLink {
         Attached(self.0.clone())
     }
 
-    /// Whether a call still watches this link.
-    pub(crate) fn is_awaited(&self) -> bool {
-        self.0.receiver_count() > 0
+    /// Whether a call or a stream still needs this link.
+    pub(crate) fn is_needed(&self) -> bool {
+        self.0.receiver_count() > 0 || *self.0.borrow() > 0
     }
 
     /// Returns when no stream has been attached for `grace` without a break.

@@ -45,7 +45,7 @@ pub enum Transport {
     Stdio,
     /// A port. Streamable HTTP at `/mcp` and legacy SSE at `/sse` are both there, whichever word was used.
     Http,
-    /// The same port as [`Transport::Http`]; the word says which of the two is printed first.
+    /// The same port and paths as [`Transport::Http`], under the name that older configurations use.
     Sse,
 }
 

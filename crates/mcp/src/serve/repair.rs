@@ -4,7 +4,7 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Json, Response};
-use http::{Method, StatusCode, header};
+use http::{HeaderMap, Method, StatusCode, header};
 use serde::de::IgnoredAny;
 use serde_json::json;
 
@@ -17,6 +17,7 @@ pub(super) const BODY_LIMIT: usize = 4 * 1024 * 1024;
 /// the end of a session is answered with 204 (some clients take 202 for a failure).
 pub(super) async fn layer(State(metrics): State<Arc<Metrics>>, request: Request, next: Next) -> Response {
     let method = request.method().clone();
+    let says_json = says_json(request.headers());
     let (response, sent) = if method == Method::POST {
         let (parts, body) = request.into_parts();
         let Ok(sent) = to_bytes(body, BODY_LIMIT).await else {
@@ -38,7 +39,7 @@ pub(super) async fn layer(State(metrics): State<Arc<Metrics>>, request: Request,
     match response.status() {
         StatusCode::ACCEPTED if method == Method::DELETE => StatusCode::NO_CONTENT.into_response(),
         StatusCode::NOT_ACCEPTABLE => not_acceptable(&method),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE if !names_content_type(&response) => unreadable(&sent).unwrap_or(response),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE if says_json => unreadable(&sent).unwrap_or(response),
         _ => response,
     }
 }
@@ -65,9 +66,10 @@ fn looks_like_a_message(body: &[u8]) -> bool {
     serde_json::from_slice::<rmcp::model::ClientJsonRpcMessage>(body).is_ok()
 }
 
-/// Whether the answer is about the header and not about the body.
-fn names_content_type(response: &Response) -> bool {
-    response.headers().contains_key(header::CONTENT_TYPE)
+/// Whether the sender says that the body is JSON. If not, the answer is about that header and not about the body.
+fn says_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
 }
 
 fn not_acceptable(method: &Method) -> Response {

@@ -222,8 +222,8 @@ impl Tracked {
         let Some(stream) = event.event_id.as_deref().and_then(stream_of) else { return };
         let Some(link) = self.unnamed.take() else { return };
         if let Some(session) = self.in_use.shared.table().get_mut(&self.in_use.id) {
-            // Calls that have ended leave links nobody waits on.
-            session.links.retain(|_, link| link.is_awaited());
+            // Calls that have ended leave links that nobody needs.
+            session.links.retain(|_, link| link.is_needed());
             session.links.insert(stream, link);
         }
     }
