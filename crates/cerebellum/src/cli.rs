@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::config::LogFormat;
+use crate::config::{Log, LogFormat};
+use crate::exit::Failure;
+use crate::telemetry;
 
 /// Arguments of a tool, from the command line.
 pub mod arguments;
@@ -61,6 +63,15 @@ pub struct GlobalArgs {
     /// How log lines look; auto is pretty on a terminal and JSON elsewhere
     #[arg(long, global = true, value_name = "FORMAT")]
     pub log_format: Option<LogFormatArg>,
+}
+
+impl GlobalArgs {
+    /// The log settings of the configuration, with the flags over them. A level that is none is bad usage.
+    pub fn log_over(&self, configured: &Log) -> Result<Log, Failure> {
+        let level = self.log_level.clone().unwrap_or_else(|| configured.level.clone());
+        telemetry::check_level(&level).map_err(|message| Failure::usage(format!("--log-level: {message}")))?;
+        Ok(Log { level, format: self.log_format.map_or(configured.format, Into::into) })
+    }
 }
 
 /// The words of `--log-format`.
@@ -460,7 +471,8 @@ mod tests {
         ];
         let cli = Cli::try_parse_from(line).unwrap();
         assert_eq!(cli.global.config, Some(PathBuf::from("x")));
-        assert_eq!(cli.global.log_format, Some(LogFormatArg::Pretty));
+        let log = cli.global.log_over(&Log { level: "warn".into(), format: LogFormat::Auto }).unwrap();
+        assert_eq!(log, Log { level: "warn".into(), format: LogFormat::Pretty });
     }
 
     #[test]
