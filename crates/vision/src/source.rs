@@ -1,0 +1,2 @@
+/// Pictures of a folder, over and over.
+pub mod folder;
