@@ -5,7 +5,7 @@ use cerebellum_core::{
     DepthImage, Detection, EngineError, Found, Frame, Look, Looker, Point, Prepared, RgbImage, Skill, SkillMode,
     Unjudged, VisionEngine,
 };
-use cerebellum_geometry::{Analyser, Scene, Shape, ViewError};
+use cerebellum_geometry::{Analyser, FreeRegion, Scene, Shape, ViewError};
 use glam::Vec3;
 
 pub use things::Things;
@@ -145,9 +145,8 @@ fn footprint(phrase: &Phrase) -> Option<f32> {
     let of = |shape: &Shape| match shape {
         Shape::Can | Shape::Ball | Shape::Bottle => 0.08,
         Shape::Mug => 0.12,
-        Shape::Box => 0.2,
+        Shape::Box | Shape::Bowl => 0.2,
         Shape::Book => 0.28,
-        Shape::Bowl => 0.2,
         Shape::Object => ROOM_M,
     };
     shapes.iter().map(of).max_by(f32::total_cmp)
@@ -193,7 +192,9 @@ impl Looker for GeometryLooker {
 impl GeometryLooker {
     fn detections(&mut self, scene: &Scene, frame: &Frame) -> Vec<Found> {
         let (matches, label) = match &self.task {
-            Task::Room { radius, on_floor } => return rooms(scene, frame, *radius, *on_floor, self.masks),
+            Task::Room { radius, on_floor } => {
+                return rooms(scene, frame, scene.free_regions(*radius, *on_floor), *radius, self.masks);
+            }
             Task::Find(phrase) => (find(phrase, scene), Some(phrase.text.clone())),
             Task::Everything => {
                 let mut all: Vec<Match<'_>> =
@@ -223,8 +224,7 @@ impl GeometryLooker {
     }
 }
 
-fn rooms(scene: &Scene, frame: &Frame, radius: f32, on_floor: bool, masks: bool) -> Vec<Found> {
-    let regions = scene.free_regions(radius, on_floor);
+fn rooms(scene: &Scene, frame: &Frame, regions: Vec<FreeRegion>, radius: f32, masks: bool) -> Vec<Found> {
     regions
         .into_iter()
         .take(DETECTIONS_MAX)
@@ -275,7 +275,7 @@ impl Eye {
         if let Some(last) = state.last.as_ref().filter(|last| last.is_of(frame)) {
             return Ok(Arc::clone(&last.scene));
         }
-        let scene = Arc::new(state.analyser.analyse(frame).map_err(refusal)?);
+        let scene = Arc::new(state.analyser.analyse(frame).map_err(|error| refusal(&error))?);
         state.last = Some(LastLook {
             rgb: Arc::clone(&frame.rgb),
             depth: frame.depth.clone(),
@@ -297,7 +297,7 @@ impl LastLook {
     }
 }
 
-fn refusal(error: ViewError) -> EngineError {
+fn refusal(error: &ViewError) -> EngineError {
     match error {
         ViewError::NoDepth => EngineError::Missing { what: "depth".into() },
         ViewError::NoIntrinsics => EngineError::Missing { what: "the camera's intrinsics".into() },

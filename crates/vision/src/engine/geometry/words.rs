@@ -36,12 +36,10 @@ pub(super) fn colours_of(word: &str) -> Option<Vec<ColourName>> {
         "magenta" | "fuchsia" => vec![Purple, Pink],
         "violet" | "lilac" | "lavender" => vec![Purple],
         "maroon" => vec![Red, Brown],
-        "lime" | "olive" => vec![Green],
-        "navy" => vec![Blue],
+        "lime" | "olive" | "greenish" => vec![Green],
+        "navy" | "bluish" => vec![Blue],
         "gray" => vec![Grey],
         "reddish" => vec![Red],
-        "bluish" => vec![Blue],
-        "greenish" => vec![Green],
         other => vec![
             [Red, Orange, Yellow, Green, Blue, Purple, Pink, Brown, White, Grey, Black]
                 .into_iter()
