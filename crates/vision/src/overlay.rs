@@ -15,8 +15,10 @@ const QUALITY: u8 = 80;
 const MASK_COVER: u32 = 96;
 /// How much of the plate under a caption covers the picture, of 256.
 const PLATE_COVER: u32 = 200;
-/// The most characters of a label or a line of the caption.
-const TEXT_MAX: usize = 48;
+/// The most characters of a label.
+const LABEL_MAX: usize = 48;
+/// The most characters of a line of the caption.
+const LINE_MAX: usize = 96;
 /// How many labels are stacked above or below a thing before they cover each other.
 const STACK_MAX: i64 = 5;
 /// The most lines of the caption.
@@ -69,7 +71,7 @@ pub fn draw(picture: &RgbImage, found: &DetectionFrame<Found>, outputs: &[(Outpu
     let mut taken: Vec<Rect> = caption.into_iter().collect();
     for (thing, &colour) in things() {
         let percent = (thing.detection.score * 100.0).round();
-        let label = format!("{} {percent:.0}%", shorten(&thing.detection.label));
+        let label = format!("{} {percent:.0}%", shorten(&thing.detection.label, LABEL_MAX));
         let plate = place(&canvas, thing.detection.bounds, font.plate(&label), &taken);
         canvas.fill_rounded(plate, colour, 256, font.stroke());
         font.write(&mut canvas, plate, &label, colour.ink());
@@ -109,9 +111,10 @@ fn frame(canvas: &mut Canvas, bounds: PixelBox, colour: Colour, stroke: u32) {
 
 /// Skill and outputs in the lower left corner. Answers the place it takes.
 fn caption(canvas: &mut Canvas, skill: &str, outputs: &[(OutputName, OutputValue)], font: &Font) -> Option<Rect> {
-    let mut lines = vec![shorten(skill)];
+    let most = font.columns(canvas.size().0).saturating_sub(4).min(LINE_MAX);
+    let mut lines = vec![shorten(skill, most)];
     for (name, value) in outputs {
-        lines.push(shorten(&format!("{name}: {}", output::to_text(value))));
+        lines.push(shorten(&format!("{name}: {}", output::to_text(value)), most));
     }
     if lines.len() > CAPTION_LINES_MAX {
         let more = lines.len() - CAPTION_LINES_MAX + 1;
@@ -156,11 +159,11 @@ fn place(canvas: &Canvas, bounds: PixelBox, (width, height): (i64, i64), taken: 
     free.unwrap_or(Rect { left, top: (bounds.top - height).clamp(0, lowest), width, height })
 }
 
-fn shorten(text: &str) -> String {
-    if text.chars().count() <= TEXT_MAX {
+fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(TEXT_MAX - 3).collect();
+    let kept: String = text.chars().take(most.saturating_sub(3)).collect();
     format!("{}...", kept.trim_end())
 }
 

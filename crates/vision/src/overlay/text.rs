@@ -45,6 +45,12 @@ impl Font {
         (width * scale + 2 * self.pad_across(), i64::from(cell.height) * scale + 2 * self.pad_down())
     }
 
+    /// How many characters fit into that width.
+    pub(super) fn columns(&self, width: i64) -> usize {
+        let cell = i64::from((self.mono.character_size.width + self.mono.character_spacing) * self.scale);
+        usize::try_from(width / cell.max(1)).unwrap_or(0)
+    }
+
     /// From one line of text to the next.
     pub(super) fn line_height(&self) -> i64 {
         i64::from(self.mono.character_size.height * self.scale) + 1
