@@ -1,4 +1,4 @@
-use std::fmt::Write as _;
+use std::fmt::{Arguments, Write as _};
 
 use cerebellum_core::{Detection, DetectionFrame};
 use cerebellum_wire::tools::perception::what_do_you_see::{CameraAnswer, SkillAnswer};
@@ -15,19 +15,19 @@ const LABEL_CHARS_MAX: usize = 60;
 
 /// What was found, in one line: labels, scores and boxes, masks by reference.
 pub(super) fn summary(topic: &str, frame: &DetectionFrame) -> String {
-    let mut line = join(&frame.detections, |detection, line| {
+    let mut line = join(&frame.detections, |detection| {
         let bounds = detection.bounds;
-        let _ = write!(line, " [{},{},{},{}]", bounds.x, bounds.y, bounds.width, bounds.height);
+        format!(" [{},{},{},{}]", bounds.x, bounds.y, bounds.width, bounds.height)
     });
     if frame.detections.iter().any(|detection| detection.has_mask) {
-        let _ = write!(line, "; masks on {topic} at {}", frame.stamp.as_secs_micros());
+        append(&mut line, format_args!("; masks on {topic} at {}", frame.stamp.as_secs_micros()));
     }
     line
 }
 
 /// What was found, in one line for an event: labels and scores.
 pub(super) fn brief(frame: &DetectionFrame) -> String {
-    if frame.detections.is_empty() { String::new() } else { join(&frame.detections, |_, _| {}) }
+    if frame.detections.is_empty() { String::new() } else { join(&frame.detections, |_| String::new()) }
 }
 
 /// The whole in a few lines, ready for a prompt. Texts of the camera stand in quotes, on one line.
@@ -39,7 +39,7 @@ pub(super) fn scene(
 ) -> String {
     let mut text = String::new();
     for problem in problems {
-        let _ = writeln!(text, "! {problem}");
+        append(&mut text, format_args!("! {problem}\n"));
     }
     if skills.is_empty() {
         text.push_str("No skill is running; nothing is looked for.\n");
@@ -54,7 +54,7 @@ pub(super) fn scene(
         }
     }
     if hidden > 0 {
-        let _ = writeln!(text, "and {hidden} more; see list_streams and get_latest");
+        append(&mut text, format_args!("and {hidden} more; see list_streams and get_latest\n"));
     }
     if let Some(camera) = camera {
         text.push_str(&camera_line(camera));
@@ -67,13 +67,16 @@ fn skill_line(skill: &SkillAnswer) -> String {
     let mut line = format!("- {}", skill.skill);
     match (skill.age_s, skill.enabled) {
         (Some(age_s), _) if skill.stale => {
-            let _ = write!(line, " (STALE, {age_s:.1} s old{})", if skill.enabled { "" } else { ", paused" });
+            append(
+                &mut line,
+                format_args!(" (STALE, {age_s:.1} s old{})", if skill.enabled { "" } else { ", paused" }),
+            );
         }
         (Some(age_s), true) => {
-            let _ = write!(line, " ({age_s:.1} s ago)");
+            append(&mut line, format_args!(" ({age_s:.1} s ago)"));
         }
         (Some(age_s), false) => {
-            let _ = write!(line, " (paused, {age_s:.1} s ago)");
+            append(&mut line, format_args!(" (paused, {age_s:.1} s ago)"));
         }
         (None, true) => line.push_str(" (no result yet)"),
         (None, false) => line.push_str(" (paused, no result)"),
@@ -87,7 +90,7 @@ fn skill_line(skill: &SkillAnswer) -> String {
     ];
     let said: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     if !said.is_empty() {
-        let _ = write!(line, ": {}", said.join("; "));
+        append(&mut line, format_args!(": {}", said.join("; ")));
     }
     line = line.replace(['\n', '\r'], " ");
     line.push('\n');
@@ -102,7 +105,8 @@ fn camera_line(camera: &CameraAnswer) -> String {
     }
 }
 
-fn join(detections: &[Detection], add: impl Fn(&Detection, &mut String)) -> String {
+/// The first detections, each with `more` behind it.
+fn join(detections: &[Detection], more: impl Fn(&Detection) -> String) -> String {
     if detections.is_empty() {
         return "nothing detected".to_owned();
     }
@@ -111,11 +115,11 @@ fn join(detections: &[Detection], add: impl Fn(&Detection, &mut String)) -> Stri
         if index > 0 {
             line.push_str(", ");
         }
-        let _ = write!(line, "{} {:.2}", plain(&detection.label, LABEL_CHARS_MAX), detection.score);
-        add(detection, &mut line);
+        let label = plain(&detection.label, LABEL_CHARS_MAX);
+        append(&mut line, format_args!("{label} {:.2}{}", detection.score, more(detection)));
     }
     if detections.len() > NAMED_MAX {
-        let _ = write!(line, " and {} more", detections.len() - NAMED_MAX);
+        append(&mut line, format_args!(" and {} more", detections.len() - NAMED_MAX));
     }
     line
 }
@@ -127,6 +131,10 @@ pub(super) fn plain(text: &str, chars_max: usize) -> String {
         shown.push('…');
     }
     shown
+}
+
+fn append(text: &mut String, more: Arguments<'_>) {
+    text.write_fmt(more).expect("a String takes every text");
 }
 
 fn shown(value: &Value) -> String {

@@ -62,17 +62,17 @@ fn rig() -> Rig {
     World::new().start(Config::default(), None)
 }
 
-fn skill_of(value: Value) -> Skill {
-    skill::from_value(&value).expect("the test writes a skill")
+fn skill_of(value: &Value) -> Skill {
+    skill::from_value(value).expect("the test writes a skill")
 }
 
 fn find_object() -> Skill {
-    skill_of(json!({"name": "find_object", "mode": "ground_and_segment", "grounding": "the red can", "segment": true,
+    skill_of(&json!({"name": "find_object", "mode": "ground_and_segment", "grounding": "the red can", "segment": true,
         "outputs": [{"name": "found", "type": "boolean", "description": "whether the red can is visible"}]}))
 }
 
 fn watch_for() -> Skill {
-    skill_of(json!({"name": "watch_for", "mode": "describe",
+    skill_of(&json!({"name": "watch_for", "mode": "describe",
         "outputs": [{"name": "triggered", "type": "boolean", "description": "whether: a person is in view"}],
         "watch": {"output": "triggered", "equals": true, "condition": "a person is in view"}}))
 }

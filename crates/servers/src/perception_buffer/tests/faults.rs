@@ -207,7 +207,7 @@ async fn an_output_that_is_no_value_of_its_type_is_told() {
 async fn enormous_messages_stay_within_the_limit() {
     let rig = rig();
     let outputs: Vec<Value> = (0..32).map(|index| json!({"name": format!("o{index}"), "type": "text"})).collect();
-    rig.run(&skill_of(json!({"name": "big", "mode": "describe", "outputs": outputs}))).await;
+    rig.run(&skill_of(&json!({"name": "big", "mode": "describe", "outputs": outputs}))).await;
     rig.see("big", vec![Detection { label: "ü".repeat(10_000), ..red_can(true) }; 5_000]);
     for index in 0..32 {
         rig.say(&format!("/vision/big/o{index}"), &"ü".repeat(100_000));

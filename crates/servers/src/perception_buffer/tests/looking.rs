@@ -118,7 +118,7 @@ async fn a_publisher_that_returns_reuses_the_entry() {
 #[tokio::test]
 async fn a_slow_skill_is_fresh_for_two_and_a_half_periods() {
     let rig = rig();
-    rig.run(&skill_of(json!({"name": "slow", "mode": "segment_all", "rate_hz": 0.1}))).await;
+    rig.run(&skill_of(&json!({"name": "slow", "mode": "segment_all", "rate_hz": 0.1}))).await;
     rig.see("slow", vec![]);
     rig.pass(24.0);
     assert_eq!(rig.latest("slow").await["stale"], false);
@@ -131,7 +131,7 @@ async fn a_slow_skill_is_fresh_for_two_and_a_half_periods() {
 #[tokio::test]
 async fn the_result_of_a_once_skill_is_listed_while_its_publisher_lives() {
     let rig = rig();
-    let once = skill_of(json!({"name": "once", "mode": "segment_all", "once": true}));
+    let once = skill_of(&json!({"name": "once", "mode": "segment_all", "once": true}));
     rig.run(&once).await;
     rig.see("once", vec![]);
     rig.pass(100.0);
@@ -146,7 +146,7 @@ async fn the_result_of_a_once_skill_is_listed_while_its_publisher_lives() {
 async fn what_do_you_see_renders_outputs_and_detections_without_pixels() {
     let rig = rig();
     rig.run(&find_object()).await;
-    let scene = skill_of(json!({"name": "describe_scene", "mode": "describe", "outputs": [
+    let scene = skill_of(&json!({"name": "describe_scene", "mode": "describe", "outputs": [
         {"name": "scene_description", "type": "text"}, {"name": "scene_objects", "type": "list"}]}));
     rig.run(&scene).await;
     rig.say("/vision/find_object/found", "true");
@@ -163,8 +163,8 @@ async fn what_do_you_see_renders_outputs_and_detections_without_pixels() {
 #[tokio::test]
 async fn fresh_skills_come_first_and_at_most_20_detections_each() {
     let rig = rig();
-    let old = skill_of(json!({"name": "old", "mode": "segment_all"}));
-    let new = skill_of(json!({"name": "young", "mode": "segment_all"}));
+    let old = skill_of(&json!({"name": "old", "mode": "segment_all"}));
+    let new = skill_of(&json!({"name": "young", "mode": "segment_all"}));
     rig.run(&old).await;
     rig.run(&new).await;
     rig.see("old", vec![red_can(false)]);
@@ -182,7 +182,7 @@ async fn many_skills_stay_within_the_limit_and_what_is_left_out_is_counted() {
     let rig = rig();
     for index in 0..200 {
         let skill = skill_of(
-            json!({"name": format!("skill_{index}"), "mode": "segment_all", "outputs": [{"name": "t", "type": "text"}]}),
+            &json!({"name": format!("skill_{index}"), "mode": "segment_all", "outputs": [{"name": "t", "type": "text"}]}),
         );
         rig.tasks.add(&skill);
         rig.streams.appear_skill(&skill);

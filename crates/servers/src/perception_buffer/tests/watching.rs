@@ -216,7 +216,7 @@ async fn a_value_must_hold_for_the_debounce_and_time_alone_completes_it() {
 #[tokio::test]
 async fn a_watch_may_wait_for_a_number_or_a_text() {
     let rig = rig();
-    let skill = skill_of(json!({"name": "count", "mode": "describe", "outputs": [{"name": "cans", "type": "number"}],
+    let skill = skill_of(&json!({"name": "count", "mode": "describe", "outputs": [{"name": "cans", "type": "number"}],
         "watch": {"output": "cans", "equals": 3}}));
     rig.run(&skill).await;
     for text in ["2", "nonsense", "3.0", "3"] {
