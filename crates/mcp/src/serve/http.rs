@@ -30,7 +30,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// The same for servers with motion tools: a dead caller must be noticed soon.
 const KEEP_ALIVE_MOTION: Duration = Duration::from_secs(1);
 /// How long sent bytes may stay unacknowledged before the connection counts as dead.
-const UNACKNOWLEDGED: Duration = Duration::from_secs(3);
+const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
+/// The same for servers with motion tools.
+const UNACKNOWLEDGED_MOTION: Duration = Duration::from_secs(3);
 /// How long a new connection may take to send its first request.
 const FIRST_REQUEST: Duration = Duration::from_secs(20);
 /// How long `/readyz` waits for the server's own answer.
@@ -46,13 +48,15 @@ pub(super) async fn open<H: ServerHandler + Clone>(
     let tls = config.tls.as_ref().map(tls::load).transpose()?;
     let (listener, address) = bind(&config.host, config.port).await?;
     let calls = served.calls.clone();
+    let sockets =
+        Sockets { unacknowledged: if served.motions.is_empty() { UNACKNOWLEDGED } else { UNACKNOWLEDGED_MOTION } };
     let sessions_end = CancellationToken::new();
     let tasks = TaskTracker::new();
     let router = router(served, &config, &sessions_end, &tasks);
     let handle = Handle::new();
     let secure = tls.is_some();
     tracing::info!(%address, secure, "MCP is served at /mcp and /sse");
-    let connections = listen(listener, tls, handle.clone(), router);
+    let connections = listen(listener, tls, (sockets, handle.clone()), router);
     let serving = async move {
         let told_to_stop = async {
             stop.cancelled().await;
@@ -108,15 +112,15 @@ async fn bind(host: &str, port: u16) -> Result<(std::net::TcpListener, SocketAdd
 async fn listen(
     listener: std::net::TcpListener,
     tls: Option<Arc<rustls::ServerConfig>>,
-    handle: Handle<SocketAddr>,
+    (sockets, handle): (Sockets, Handle<SocketAddr>),
     router: Router,
 ) -> io::Result<()> {
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     let server = axum_server::from_tcp(listener)?.handle(handle).first_request_timeout(FIRST_REQUEST).http1_only();
     match tls {
-        None => server.acceptor(Sockets).serve(service).await,
+        None => server.acceptor(sockets).serve(service).await,
         Some(config) => {
-            let secured = RustlsAcceptor::new(RustlsConfig::from_config(config)).acceptor(Sockets);
+            let secured = RustlsAcceptor::new(RustlsConfig::from_config(config)).acceptor(sockets);
             server.acceptor(secured).serve(service).await
         }
     }
@@ -190,7 +194,9 @@ async fn nothing_here() -> Response {
 
 /// Sockets answer at once and notice a dead peer.
 #[derive(Clone, Copy)]
-struct Sockets;
+struct Sockets {
+    unacknowledged: Duration,
+}
 
 impl<S> Accept<TcpStream, S> for Sockets {
     type Stream = TcpStream;
@@ -198,15 +204,16 @@ impl<S> Accept<TcpStream, S> for Sockets {
     type Future = Ready<io::Result<(TcpStream, S)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        std::future::ready(prepare(&stream).map(|()| (stream, service)))
+        std::future::ready(self.prepare(&stream).map(|()| (stream, service)))
     }
 }
 
-fn prepare(stream: &TcpStream) -> io::Result<()> {
-    stream.set_nodelay(true)?;
-    #[cfg(target_os = "linux")]
-    socket2::SockRef::from(stream).set_tcp_user_timeout(Some(UNACKNOWLEDGED))?;
-    #[cfg(not(target_os = "linux"))]
-    let _ = UNACKNOWLEDGED;
-    Ok(())
+impl Sockets {
+    fn prepare(self, stream: &TcpStream) -> io::Result<()> {
+        stream.set_nodelay(true)?;
+        // Other systems have no such option; there the keep-alive bytes alone find a dead peer.
+        #[cfg(target_os = "linux")]
+        socket2::SockRef::from(stream).set_tcp_user_timeout(Some(self.unacknowledged))?;
+        Ok(())
+    }
 }
