@@ -2,6 +2,7 @@
 
     python peer.py tcp/127.0.0.1:7557 [--domain 0] [--node vision_node] [--buffer http://127.0.0.1:9202/mcp]
 
+Without an endpoint it asks the running demo's file that `CEREBELLUM_READY` names, for everything else too.
 Needs a C compiler the first time: pyzeros builds its codecs then. Prints one line for each thing it finds in order, and
 exits 0; or says what is wrong and exits 1.
 """
@@ -9,6 +10,7 @@ exits 0; or says what is wrong and exits 1.
 import argparse
 import asyncio
 import json
+import os
 import sys
 import time
 import urllib.request
@@ -76,12 +78,12 @@ class Graph:
         return found
 
 
-async def call(ros_type, name, **fields):
-    client = pyzeros.Client(ros_type, name)
+async def call(ros_type, service, /, **fields):
+    client = pyzeros.Client(ros_type, service)
     try:
         return await asyncio.wait_for(client.call_async(ros_type.Request(**fields)), PATIENCE_S)
     except asyncio.TimeoutError:
-        raise Wrong(f"{name} did not answer within {PATIENCE_S} s") from None
+        raise Wrong(f"{service} did not answer within {PATIENCE_S} s") from None
 
 
 async def first(ros_type, topic, fits):
@@ -166,6 +168,14 @@ async def feed(buffer_url):
 
 @afor.scoped
 async def run(session, args):
+    """What is wrong, or nothing. The scope would wrap an exception."""
+    try:
+        await look(session, args)
+    except Wrong as wrong:
+        return str(wrong)
+
+
+async def look(session, args):
     graph = Graph(session, args.domain)
     services = {
         f"/{args.node}/create_vision_task": CreateVisionTask,
@@ -222,11 +232,18 @@ async def run(session, args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("endpoint", help="the Zenoh router, such as tcp/127.0.0.1:7557")
+    parser.add_argument("endpoint", nargs="?", help="the Zenoh router, such as tcp/127.0.0.1:7557")
     parser.add_argument("--domain", type=int, default=0, help="the ROS domain id (0)")
     parser.add_argument("--node", default="vision_node", help="the vision node's name")
     parser.add_argument("--buffer", help="the perception buffer's /mcp, to be asked for what we feed it")
     args = parser.parse_args()
+    if not args.endpoint:
+        if "CEREBELLUM_READY" not in os.environ:
+            parser.error("say which endpoint, or run beside a demo with CEREBELLUM_READY")
+        with open(os.environ["CEREBELLUM_READY"], encoding="utf-8") as file:
+            ready = json.load(file)
+        args.endpoint, args.domain, args.node = ready["zenoh"], ready["domain_id"], ready["vision_node"]
+        args.buffer = args.buffer or ready["servers"]["perception"]["mcp"]
     config = zenoh.Config()
     config.insert_json5("mode", '"client"')
     config.insert_json5("connect/endpoints", json.dumps([args.endpoint]))
@@ -235,8 +252,10 @@ def main():
         with zenoh.open(config) as session, pyzeros.auto_context(
             node="peer", zenoh_session=session, domain_id=args.domain
         ):
-            asyncio.run(run(session, args))
-    except (Wrong, zenoh.ZError, OSError) as wrong:
+            wrong = asyncio.run(run(session, args))
+    except (zenoh.ZError, OSError) as error:
+        wrong = str(error)
+    if wrong:
         print(f"WRONG {wrong}", flush=True)
         return 1
     print("all is as it should be")

@@ -48,6 +48,7 @@ pub struct ZenohBus {
     /// What tells the graph that we call a service: one for each service ever called.
     clients: Mutex<HashMap<String, Client>>,
     tasks: TaskTracker,
+    stop: CancellationToken,
 }
 
 #[derive(Clone)]
@@ -61,18 +62,11 @@ impl ZenohBus {
     /// Returns at once and connects in the background, for as long as it takes; until then every use answers
     /// [`BusError::Down`] with the reason. Ends when `stop` is cancelled; `tasks` then waits for it. Needs a tokio runtime with
     /// several threads.
-    pub fn open(config: ZenohConfig, tasks: &TaskTracker, stop: CancellationToken) -> Arc<Self> {
+    pub fn open(config: ZenohConfig, tasks: TaskTracker, stop: CancellationToken) -> Arc<Self> {
         let graph = Arc::new(LiveGraph::new());
         let (sender, link) = watch::channel(Link::connecting(&config));
-        tasks.spawn(link::keep(config.clone(), graph.clone(), sender, stop));
-        Arc::new(Self {
-            config,
-            link,
-            graph,
-            next_entity: AtomicU64::new(1),
-            clients: Mutex::default(),
-            tasks: tasks.clone(),
-        })
+        tasks.spawn(link::keep(config.clone(), graph.clone(), sender, stop.clone()));
+        Arc::new(Self { config, link, graph, next_entity: AtomicU64::new(1), clients: Mutex::default(), tasks, stop })
     }
 
     /// Waits until the bus is connected, or answers why it is not when `deadline` has passed.
@@ -222,7 +216,8 @@ impl RosBus for ZenohBus {
         let session = self.session()?;
         let (_, token) = self.entity(&session, Kind::Service, service, ros_type, Qos::SERVICE);
         let declared = async {
-            let serving = service::serve(&session, self.key(service, ros_type), handler, &self.tasks).await?;
+            let serving =
+                service::serve(&session, self.key(service, ros_type), handler, &self.tasks, &self.stop).await?;
             let token = session.liveliness().declare_token(token).await?;
             Ok((token, serving))
         };

@@ -61,9 +61,14 @@ async fn messages_reach_a_subscriber_of_the_same_type(ours: &Arc<dyn RosBus>, th
 
 async fn late_subscribers_get_latched_values(ours: &Arc<dyn RosBus>, theirs: &Arc<dyn RosBus>) {
     let publisher = ours.advertise("/contract/latched", &Text::TYPE, Qos::LATCHED).await.unwrap();
+    let (early_sink, early) = collect();
+    let _early = theirs.subscribe("/contract/latched", &Text::TYPE, Qos::STREAM, early_sink).await.unwrap();
+    eventually("the publisher sees its reader", || publisher.is_wanted()).await;
     for number in 0..9_u8 {
         publisher.put(vec![number]);
     }
+    // What is still on its way when somebody subscribes reaches him too: only now is a subscriber late.
+    eventually("all messages came", || early.lock().unwrap().len() == 9).await;
     let (sink, taken) = collect();
     let (volatile_sink, volatile) = collect();
     let _late = theirs.subscribe("/contract/latched", &Text::TYPE, Qos::LATCHED, sink).await.unwrap();
@@ -86,6 +91,12 @@ async fn endpoints_come_and_go_in_the_graph(ours: &Arc<dyn RosBus>, theirs: &Arc
     assert!(endpoint.node.starts_with('/'), "{}", endpoint.node);
     tokio::time::timeout(DEADLINE, changes.changed()).await.unwrap().unwrap();
 
+    let others = || {
+        let graph = theirs.graph().unwrap();
+        let is_other = |name: &str| name.starts_with("/contract/") && name != "/contract/graph";
+        graph.publishers.iter().filter(|endpoint| is_other(&endpoint.name)).count()
+    };
+    eventually("what was used before has left", || others() == 0).await;
     let (sink, _) = collect();
     changes.mark_unchanged();
     let subscription = theirs.subscribe("/contract/graph", &Text::TYPE, Qos::LATCHED, sink).await.unwrap();

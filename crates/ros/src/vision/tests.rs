@@ -49,7 +49,7 @@ async fn zenoh_pair() -> (Arc<dyn RosBus>, Arc<dyn RosBus>, TaskTracker, Cancell
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let open = |router, name| {
         let config = ZenohConfig::new(&format!("tcp/{port}"), router, 0, name).unwrap();
-        ZenohBus::open(config, &tasks, stop.clone())
+        ZenohBus::open(config, tasks.clone(), stop.clone())
     };
     let (ours, theirs) = (open(RouterRole::Auto, "ours"), open(RouterRole::Never, "theirs"));
     ours.connected(PATIENCE).await.unwrap();

@@ -14,12 +14,13 @@ use crate::bus::{CallError, Handler, REQUESTS_AT_A_TIME, REQUESTS_WAITING};
 /// An end without a reply this soon means that nobody was asked.
 const NOBODY_WITHIN: Duration = Duration::from_millis(500);
 
-/// Answers requests until the answer is dropped; requests that are worked on then are finished.
+/// Answers requests until the answer is dropped; requests that are worked on then are finished. `stop` ends those too.
 pub(super) async fn serve(
     session: &Session,
     key: String,
     handler: Handler,
     tasks: &TaskTracker,
+    stop: &CancellationToken,
 ) -> zenoh::Result<(Queryable<()>, DropGuard)> {
     let (sender, requests) = mpsc::channel::<Query>(REQUESTS_WAITING);
     let queryable = session
@@ -32,22 +33,29 @@ pub(super) async fn serve(
             }
         })
         .await?;
-    let stop = CancellationToken::new();
-    tasks.spawn(work(requests, handler, tasks.clone(), stop.clone()));
-    Ok((queryable, stop.drop_guard()))
+    let served = stop.child_token();
+    tasks.spawn(work(requests, handler, tasks.clone(), served.clone(), stop.clone()));
+    Ok((queryable, served.drop_guard()))
 }
 
-async fn work(mut requests: mpsc::Receiver<Query>, handler: Handler, tasks: TaskTracker, stop: CancellationToken) {
+async fn work(
+    mut requests: mpsc::Receiver<Query>,
+    handler: Handler,
+    tasks: TaskTracker,
+    served: CancellationToken,
+    stop: CancellationToken,
+) {
     let turns = Arc::new(Semaphore::new(REQUESTS_AT_A_TIME));
     loop {
         let next = async {
             let turn = turns.clone().acquire_owned().await.expect("the semaphore is never closed");
             requests.recv().await.map(|query| (turn, query))
         };
-        let Some(Some((turn, query))) = stop.run_until_cancelled(next).await else { return };
+        let Some(Some((turn, query))) = served.run_until_cancelled(next).await else { return };
         let answer = handler(query.payload().map(|payload| payload.to_bytes().into_owned()).unwrap_or_default());
+        let stop = stop.clone();
         tasks.spawn(async move {
-            reply(&query, answer.await).await;
+            stop.run_until_cancelled(async { reply(&query, answer.await).await }).await;
             drop(turn);
         });
     }

@@ -16,7 +16,7 @@ impl Program {
     fn open(endpoint: &str, router: RouterRole, name: &str) -> Self {
         let config = ZenohConfig::new(endpoint, router, 7, name).unwrap();
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        Self { bus: ZenohBus::open(config, &tasks, stop.clone()), tasks, stop }
+        Self { bus: ZenohBus::open(config, tasks.clone(), stop.clone()), tasks, stop }
     }
 
     async fn connected(endpoint: &str, router: RouterRole, name: &str) -> Self {
@@ -166,7 +166,7 @@ async fn domains_do_not_see_each_other() {
     let router = Program::connected(&endpoint, RouterRole::Always, "router").await;
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let config = ZenohConfig::new(&endpoint, RouterRole::Never, 8, "elsewhere").unwrap();
-    let elsewhere = ZenohBus::open(config, &tasks, stop.clone());
+    let elsewhere = ZenohBus::open(config, tasks.clone(), stop.clone());
     elsewhere.connected(DEADLINE).await.unwrap();
     let _theirs = elsewhere.advertise("/theirs", &Text::TYPE, Qos::STREAM).await.unwrap();
     let _ours = router.bus.advertise("/ours", &Text::TYPE, Qos::STREAM).await.unwrap();
