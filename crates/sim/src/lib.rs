@@ -5,6 +5,8 @@
 
 /// The robot's time.
 pub mod clock;
+/// The control port.
+pub mod control;
 /// What things look like, and what they are to physics.
 pub mod model;
 /// Numbers that look random.

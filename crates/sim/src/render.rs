@@ -12,6 +12,7 @@ pub mod texture;
 
 mod cull;
 mod light;
+mod near;
 mod trace;
 
 use cerebellum_core::{Intrinsics, Pose};
@@ -153,16 +154,16 @@ pub fn render(parts: &[Part], camera: &Camera, looks: Looks, pool: &rayon::Threa
 fn smooth_edges(picture: &mut Rendering, surfaces: &[u16], tracer: &Tracer, looks: Looks, pool: &rayon::ThreadPool) {
     let (width, height) = (picture.width as usize, picture.height as usize);
     let first = picture.rgb.clone();
-    let luma = |at: usize| {
-        let p = &first[at * 3..at * 3 + 3];
-        (i32::from(p[0]) * 2 + i32::from(p[1]) * 5 + i32::from(p[2])) >> 3
+    // An edge between parts needs little contrast to be looked at again, one inside a part more.
+    let (offsets, between, within): (&[[f32; 2]], i32, i32) = match looks {
+        Looks::Live => (&[[0.125, 0.375], [0.625, 0.125], [0.375, 0.875], [0.875, 0.625]], 24, 90),
+        Looks::Still => (&STILL_OFFSETS, 0, 18),
     };
-    let (offsets, threshold): (&[[f32; 2]], i32) = match looks {
-        Looks::Live => (&[[0.125, 0.375], [0.625, 0.125], [0.375, 0.875], [0.875, 0.625]], 26),
-        Looks::Still => (&STILL_OFFSETS, 6),
+    let differs = |at: usize, other: usize| {
+        let (a, b) = (&first[at * 3..at * 3 + 3], &first[other * 3..other * 3 + 3]);
+        let contrast: i32 = a.iter().zip(b).map(|(a, b)| (i32::from(*a) - i32::from(*b)).abs()).sum();
+        contrast > if surfaces[at] == surfaces[other] { within } else { between }
     };
-    let differs =
-        |at: usize, other: usize| surfaces[at] != surfaces[other] || (luma(at) - luma(other)).abs() > threshold;
     pool.install(|| {
         picture.rgb.par_chunks_mut(BAND * width * 3).enumerate().for_each(|(band, rgb)| {
             for row in 0..rgb.len() / (width * 3) {

@@ -56,7 +56,7 @@ const NECK: DVec3 = DVec3::new(0.02, 0.0, 1.22);
 /// From the head's joint to the camera.
 const EYE: DVec3 = DVec3::new(0.10, 0.0, 0.08);
 /// Looks at tables from where the robot stands before them.
-const LOOK_DOWN: f64 = 0.3;
+const LOOK_DOWN: f64 = 0.285;
 
 /// Optical axes (`x` right, `y` down, `z` forward) in a frame that looks along `x`.
 fn optical() -> DQuat {

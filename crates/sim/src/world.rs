@@ -123,12 +123,16 @@ impl World {
 
     fn add(&mut self, spec: &Object, instance: u16) {
         let model = object::model(spec.kind, spec.size, spec.colour, spec.accent);
+        let body = self.physics.add(&self.start_of(spec), &model.solids);
+        self.things.push(Thing { spec: spec.clone(), model, body, instance });
+    }
+
+    /// Where the scene file has a thing.
+    fn start_of(&self, spec: &Object) -> Pose {
         let surface = self.surfaces.iter().find(|surface| surface.name == spec.on);
         let (at, yaw, height) = surface.map_or((spec.at, 0.0, 0.0), |s| (s.to_map(spec.at), s.yaw, s.height));
         let yaw = f64::from(yaw) + f64::from(spec.yaw_deg).to_radians();
-        let place = standing(spec, DVec3::new(at[0].into(), at[1].into(), height.into()), yaw);
-        let body = self.physics.add(&place, &model.solids);
-        self.things.push(Thing { spec: spec.clone(), model, body, instance });
+        standing(spec, DVec3::new(at[0].into(), at[1].into(), height.into()), yaw)
     }
 
     /// Ticks since the world began.
@@ -228,6 +232,18 @@ impl World {
         self.physics.put(body, &Pose::new(moved, pose.rotation));
         self.version += 1;
         Ok(())
+    }
+
+    /// Puts everything back to where the scene file has it, at once: things, the base, the person outside. Time goes on.
+    pub fn reset(&mut self) {
+        for index in 0..self.things.len() {
+            let place = self.start_of(&self.things[index].spec);
+            self.physics.put(self.things[index].body, &place);
+        }
+        self.person = Person::outside(self.scene.person.as_ref());
+        self.robot = Robot::stowed(self.scene.waypoint(&self.scene.start).map_or(Pose::IDENTITY, base_pose));
+        self.physics.set_robot(&self.robot);
+        self.version += 1;
     }
 
     /// The place on the surface nearest its middle where the thing touches nothing.

@@ -129,8 +129,14 @@ fn rounded_box(p: Vec2, half: Vec2, round: f32) -> f32 {
     q.max(Vec2::ZERO).length() + q.x.max(q.y).min(0.0) - round
 }
 
+/// One over the direction, finite also where the ray runs along a face: infinity times zero would lose the ray.
+#[inline]
+fn inverse(direction: Vec3) -> Vec3 {
+    direction.recip().clamp(Vec3::splat(-1e12), Vec3::splat(1e12))
+}
+
 fn slab(origin: Vec3, direction: Vec3, half: Vec3) -> Option<(f32, f32)> {
-    let inverse = direction.recip();
+    let inverse = inverse(direction);
     let middle = -origin * inverse;
     let reach = inverse.abs() * half;
     let near = (middle - reach).max_element();
@@ -140,7 +146,7 @@ fn slab(origin: Vec3, direction: Vec3, half: Vec3) -> Option<(f32, f32)> {
 
 #[inline]
 fn enter_box(origin: Vec3, direction: Vec3, half: Vec3) -> Option<(f32, Vec3)> {
-    let inverse = direction.recip();
+    let inverse = inverse(direction);
     let middle = -origin * inverse;
     let reach = inverse.abs() * half;
     let entry = middle - reach;

@@ -2,6 +2,7 @@ use glam::{Mat3, Vec3};
 
 use super::cull::Culled;
 use super::light::{self, Shadows, TO_LIGHT};
+use super::near::Near;
 use super::shape::Hit;
 use super::{Camera, Looks, Part};
 
@@ -23,6 +24,8 @@ pub(super) struct Tracer<'a> {
     shadows: &'a Shadows,
     culled: &'a Culled,
     looks: Looks,
+    /// Only stills look at the neighbourhood.
+    near: Option<Near>,
     eye: Vec3,
     map_from_camera: Mat3,
     per_focal: [f32; 2],
@@ -41,6 +44,8 @@ const SHADOW_RAYS: u32 = 12;
 const CORNER_RAYS: u32 = 10;
 /// How far a surface darkens its neighbour.
 const CORNER_M: f32 = 0.35;
+/// So many parts darken a place, at most.
+const NEIGHBOURS: usize = 40;
 
 impl<'a> Tracer<'a> {
     pub(super) fn new(
@@ -68,6 +73,7 @@ impl<'a> Tracer<'a> {
             shadows,
             culled,
             looks,
+            near: (looks == Looks::Still).then(|| Near::new(parts, CORNER_M)),
             eye,
             map_from_camera,
             per_focal: [(1.0 / k.fx) as f32, (1.0 / k.fy) as f32],
@@ -190,20 +196,24 @@ impl<'a> Tracer<'a> {
     /// How little of the surroundings is near, 0 to 1: corners and the ground under things are darker.
     fn openness(&self, index: usize, place: Vec3, normal: Vec3, pixel: [u32; 2]) -> f32 {
         let start = place + normal * 2e-3;
-        let near: Vec<usize> = self
-            .parts
-            .iter()
-            .enumerate()
-            .filter(|(other, part)| {
-                let local = self.ready[*other].part_from_map * (start - part.position);
-                let outside = (local.abs() - part.shape.half_extent()).max(Vec3::ZERO);
-                !(*other == index && part.shape.is_convex()) && outside.length_squared() < CORNER_M * CORNER_M
-            })
-            .map(|(other, _)| other)
-            .collect();
-        if near.is_empty() {
+        let is_near = |other: usize| {
+            let part = &self.parts[other];
+            let local = self.ready[other].part_from_map * (start - part.position);
+            let outside = (local.abs() - part.shape.half_extent()).max(Vec3::ZERO);
+            !(other == index && part.shape.is_convex()) && outside.length_squared() < CORNER_M * CORNER_M
+        };
+        let mut near = [0_usize; NEIGHBOURS];
+        let mut count = 0;
+        for other in self.near.iter().flat_map(|near| near.at(start)).map(|&other| other as usize) {
+            if count < NEIGHBOURS && is_near(other) {
+                near[count] = other;
+                count += 1;
+            }
+        }
+        if count == 0 {
             return 1.0;
         }
+        let near = &near[..count];
         let side = normal.any_orthonormal_vector();
         let other_side = normal.cross(side);
         let turn = scatter(pixel, 3);

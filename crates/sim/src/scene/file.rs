@@ -158,20 +158,78 @@ impl Check<'_> {
     }
 
     fn add(&mut self, field: &str, name: &str, message: String) {
-        let line = (!name.is_empty()).then(|| self.line_of(name)).flatten();
+        let line = self.line_of(field, name);
         self.faults.push(SceneFault { file: self.file.to_owned(), line, field: field.to_owned(), message });
     }
 
-    /// The last line where the name is given as a value of its own.
-    fn line_of(&self, name: &str) -> Option<u64> {
-        let is_value = |line: &str| {
-            line.split([':', ',', '{', '}', '[', ']']).any(|token| token.trim().trim_matches(['"', '\'']) == name)
-        };
+    /// The last line of the field's section that has the name, else the line where the section begins.
+    fn line_of(&self, field: &str, name: &str) -> Option<u64> {
+        let section = field.split(['[', '.']).next().unwrap_or(field);
         let lines: Vec<_> = self.text.lines().collect();
-        lines.iter().rposition(|line| is_value(line)).map(|at| at as u64 + 1)
+        let begins = |line: &&str| line.strip_prefix(section).is_some_and(|rest| rest.starts_with(':'));
+        let first = lines.iter().position(|line| begins(line))?;
+        let is_top = |line: &&str| line.starts_with(|c: char| c.is_alphabetic());
+        let length = lines[first + 1..].iter().position(|line| is_top(line)).unwrap_or(lines.len() - first - 1);
+        let names = |line: &&str| {
+            line.split(['{', '}', ',']).any(|pair| {
+                let value = pair.trim().trim_start_matches("- ").strip_prefix("name:");
+                value.is_some_and(|value| value.trim().trim_matches(['"', '\'']) == name)
+            })
+        };
+        let inside = lines[first + 1..=first + length].iter().rposition(|line| names(line));
+        Some(inside.map_or(first, |at| first + 1 + at) as u64 + 1)
     }
 }
 
 fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOME: &str = include_str!("../../scenes/home.yaml");
+
+    #[test]
+    fn the_built_in_home_is_valid() {
+        assert_eq!(parse(HOME, "home.yaml").unwrap().name, "home");
+        assert_eq!(Scene::home().start, "kitchen table");
+    }
+
+    #[test]
+    fn faults_name_file_line_field_and_what_is_accepted() {
+        let cases = [
+            ("on: kitchen table, at: [-0.22, 0.28]", "on: moon, at: [0, 0]", "objects[0].on", "kitchen table"),
+            ("at: [-0.27, 0.09]", "at: [9, 0]", "objects[1].at", "beyond the edge"),
+            ("name: mug", "name: coke", "objects[3].name", "twice"),
+            ("size: [0.8, 1.3, 0.72]", "size: [0.8, -1.3, 0.72]", "furniture[0].size", "between 1 mm"),
+            ("start: kitchen table", "start: attic", "start", "operator"),
+            ("kind: can, colour: red", "kind: spoon, colour: red", "", "spoon"),
+            ("colour: red, accent: white", "colour: redd, accent: white", "", "redd"),
+            ("seed: 7", "seed: 7\nmoon: 1", "", "moon"),
+            ("to: [5.2, 4]\n    colour: cream", "to: [5.3, 4]\n    colour: cream", "walls[0]", "along"),
+            ("{at: 1.4, width", "{at: 99, width", "walls[4].openings[0]", "does not fit"),
+        ];
+        for (from, to, field, says) in cases {
+            assert!(HOME.contains(from), "the home has no {from:?}");
+            let error = parse(&HOME.replacen(from, to, 1), "bad.yaml").unwrap_err();
+            let SceneError::Faults(faults) = &error else { panic!("{error}") };
+            let fault = faults.iter().find(|fault| fault.field == field);
+            let fault = fault.unwrap_or_else(|| panic!("{to:?}: {error}"));
+            assert!(fault.message.contains(says), "{to:?}: {fault}");
+            assert!(fault.to_string().starts_with("bad.yaml"), "{fault}");
+            let line = fault.line.unwrap_or_else(|| panic!("{to:?}: {fault}")) as usize;
+            if !field.starts_with("walls") {
+                let shown = HOME.replacen(from, to, 1).lines().nth(line - 1).unwrap().to_owned();
+                assert!(shown.contains(to.lines().last().unwrap()), "{fault} points at {shown:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_unreadable_file_is_named() {
+        let error = Scene::load(Path::new("/nowhere/home.yaml")).unwrap_err();
+        assert!(error.to_string().contains("/nowhere/home.yaml"));
+    }
 }

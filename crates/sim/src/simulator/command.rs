@@ -12,6 +12,8 @@ pub enum SceneCommand {
     Person(PersonRequest),
     Camera(CameraRequest),
     Base(BaseRequest),
+    /// Everything stands as at the start, the person is outside, and the camera sees.
+    Reset(ResetRequest),
 }
 
 /// Puts an object on a surface, or anywhere. Metres.
@@ -78,6 +80,11 @@ pub enum CameraMode {
     /// The driver hangs: the last picture and its stamp again and again.
     Frozen,
 }
+
+/// Puts everything back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResetRequest {}
 
 /// Puts the robot's base at a waypoint, or at a place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

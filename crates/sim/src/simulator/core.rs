@@ -150,6 +150,10 @@ impl Core {
                 super::command::BaseTarget::Waypoint(name) => self.world.set_base_to(&name)?,
                 super::command::BaseTarget::Pose { x, y, yaw } => self.world.set_base(x, y, yaw)?,
             },
+            SceneCommand::Reset(_) => {
+                self.world.reset();
+                self.mode = CameraMode::Open;
+            }
         }
         Ok(())
     }

@@ -11,6 +11,8 @@ pub(super) struct Physics {
     world: rapier::PhysicsWorld,
     robot: rapier::RigidBodyHandle,
     person: rapier::RigidBodyHandle,
+    /// A body was put somewhere, and the engine will notice only in its next step.
+    is_stirred: bool,
 }
 
 /// A thing that falls.
@@ -34,7 +36,7 @@ impl Physics {
         let body = rapier::RigidBodyBuilder::kinematic_position_based();
         let (robot, _) = world.insert(body.clone(), upright(BASE_RADIUS_M, BODY_HEIGHT_M));
         let (person, _) = world.insert(body.translation(AWAY), upright(person::RADIUS_M, person::HEIGHT_M));
-        Self { world, robot, person }
+        Self { world, robot, person, is_stirred: false }
     }
 
     /// Adds something that never moves.
@@ -55,6 +57,7 @@ impl Physics {
         for solid in solids {
             self.world.insert_collider(collider(solid).density(DENSITY), Some(body));
         }
+        self.is_stirred = true;
         Body(body)
     }
 
@@ -66,6 +69,7 @@ impl Physics {
     pub(super) fn put(&mut self, body: Body, place: &Pose) {
         // What leaned on it must notice that it is gone.
         self.world.wake_up_all(true);
+        self.is_stirred = true;
         let body = &mut self.world.bodies[body.0];
         body.set_position(to_rapier(place), true);
         body.set_linvel(rapier::Vector::ZERO, true);
@@ -83,11 +87,12 @@ impl Physics {
     }
 
     pub(super) fn is_resting(&self) -> bool {
-        self.world.active_bodies().all(|(_, body)| !body.is_dynamic())
+        !self.is_stirred && self.world.active_bodies().all(|(_, body)| !body.is_dynamic())
     }
 
     pub(super) fn step(&mut self) {
         self.world.step();
+        self.is_stirred = false;
     }
 }
 
