@@ -181,7 +181,8 @@ fn name_of(hue: f32, saturation: f32, lit: f32) -> ColourName {
             }
         }
         h if h < 43.0 => {
-            let is_brown = lit < 150.0 || (saturation < 0.55 && lit < 215.0);
+            // Light keeps the saturation of a paint, but not its brightness.
+            let is_brown = lit < 110.0 || (saturation < 0.8 && lit < 225.0);
             if is_brown { ColourName::Brown } else { ColourName::Orange }
         }
         h if h < 70.0 => ColourName::Yellow,

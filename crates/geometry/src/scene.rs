@@ -22,6 +22,10 @@ const LENGTH_MAX_M: f32 = 0.48;
 const HEIGHT_MAX_M: f32 = 0.43;
 /// What is nearer than this to the camera is the robot itself or right before its lens, in metres.
 const NEAREST_M: f32 = 0.3;
+/// Farther things are smaller than the noise of their depth lets them be told apart, in metres.
+const FARTHEST_M: f32 = 3.2;
+/// On the floor stand legs, pots and walls: only what is near and seen whole counts as a thing there, in metres.
+const FARTHEST_ON_FLOOR_M: f32 = 2.2;
 /// The share of a border that may run on into what stands on no support.
 const LEAK_MAX: f32 = 0.1;
 
@@ -181,7 +185,12 @@ impl Analyser {
         let support = support_below(view.classes[pixels[0] as usize])?;
         let depth = median_depth(pixels, &self.surface.depth);
         let inside = Patch::of(pixels, width);
-        if depth < NEAREST_M
+        let floor = view.supports[support].kind == SupportKind::Floor;
+        let farthest = if floor { FARTHEST_ON_FLOOR_M } else { FARTHEST_M };
+        if floor && self.top_is_hidden(pixels, &inside, width) {
+            return None;
+        }
+        if !(NEAREST_M..farthest).contains(&depth)
             || !self.stands(pixels, &inside, view, support)
             || self.leaks(pixels, &inside, view, support)
         {
@@ -193,7 +202,6 @@ impl Analyser {
         let noise = depth_sigma(depth) / 3.0;
         let eye = view.camera.position();
         let fit = fit(&Seen { points: &self.points, normals: &self.normals, ground, eye, noise });
-        let floor = view.supports[support].kind == SupportKind::Floor;
         let too_large = fit.length > LENGTH_MAX_M || fit.height > HEIGHT_MAX_M;
         // A carpet, or the noise of a surface.
         let too_flat = fit.height < 0.008 + 3.0 * noise;
@@ -242,6 +250,22 @@ impl Analyser {
             }
         }
         low < 0.25 && hidden * 10 > feet * 6
+    }
+
+    /// Whether something in front hides where it ends above.
+    fn top_is_hidden(&self, pixels: &[u32], inside: &Patch, width: usize) -> bool {
+        let depth = &self.surface.depth;
+        let tops = pixels
+            .iter()
+            .map(|&pixel| pixel as usize)
+            .filter(|&pixel| pixel < width || !inside.contains(pixel - width));
+        let (mut all, mut hidden) = (0, 0);
+        for pixel in tops {
+            all += 1;
+            let in_front = |above: usize| depth[above] > 0.0 && depth[above] < depth[pixel] - 0.01;
+            hidden += usize::from(pixel < width || in_front(pixel - width));
+        }
+        hidden * 10 > all * 4
     }
 
     /// Whether its border runs on, without a step, into what is part of no support: then it is part of something larger,

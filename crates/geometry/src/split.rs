@@ -256,13 +256,13 @@ fn belong_together(a: &Group, b: &Group, contact: &Contact) -> bool {
         // The inside of a mug, or a handle: it hangs in the air, over the ground of what it belongs to.
         let (upper, lower) = if a.lowest > b.lowest { (a, b) } else { (b, a) };
         let hangs = upper.lowest > lower.lowest + 0.02 && upper.highest < lower.highest + 0.015;
-        return hangs && lower.hull.grown(0.01).overlap(&upper.hull) > 0.6 && upper.cells.len() < lower.cells.len();
+        return hangs && lower.hull.grown(0.01).overlap(&upper.hull) > 0.6;
     }
     if contact.concave * 2 > contact.total {
-        return overlap > 0.8;
+        return overlap > 0.55;
     }
     let bend = a.normal.dot(b.normal) < BEND_COS && (a.normal - b.normal).dot(a.middle - b.middle) > 0.0;
-    overlap > 0.35 || (bend && overlap > 0.05)
+    overlap > 0.4 || (bend && overlap > 0.2)
 }
 
 fn root(parent: &[usize], mut index: usize) -> usize {
