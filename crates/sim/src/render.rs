@@ -198,7 +198,7 @@ const STILL_OFFSETS: [[f32; 2]; 8] = [
 ];
 
 impl Sample {
-    const NOTHING: Self = Self { colour: Vec3::ZERO, depth: 0.0, instance: 0, facing: 0, surface: u16::MAX };
+    const NOTHING: Self = Self { colour: Vec3::splat(0.6), depth: 0.0, instance: 0, facing: 0, surface: u16::MAX };
 }
 
 #[cfg(test)]

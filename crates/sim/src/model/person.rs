@@ -75,13 +75,13 @@ fn legs_and_arms(parts: &mut Vec<Part>, posture: Posture) {
             shoes,
         ));
 
-        let shoulder = Vec3::new(-0.01, 0.185 * side, 1.355);
+        let shoulder = Vec3::new(-0.01, 0.172 * side, 1.358);
         let outward = Vec3::new(0.0, 0.045 * side, 0.0);
         let elbow_bend = if side < 0.0 && posture == Posture::Standing { 0.75 } else { 0.22 };
         let elbow = shoulder + down(-swing * 0.9 - 0.05, 0.27) + outward;
         let wrist = elbow + down(-swing * 0.9 + elbow_bend, 0.22);
-        parts.push(Part::new(ellipsoid(0.068, 0.066, 0.068), shoulder, shirt));
-        parts.push(limb(shoulder, elbow, 0.05, shirt));
+        parts.push(Part::new(ellipsoid(0.058, 0.056, 0.06), shoulder, shirt));
+        parts.push(limb(shoulder, elbow, 0.047, shirt));
         parts.push(taper(wrist, elbow, [0.032, 0.044], skin));
         parts.push(Part::new(ellipsoid(0.045, 0.028, 0.055), wrist + down(elbow_bend, 0.045), skin));
         parts.push(limb(
@@ -101,7 +101,7 @@ fn trunk(parts: &mut Vec<Part>) {
     parts.push(Part::new(ellipsoid(0.105, 0.165, 0.12), at(0.0, 0.88), trousers));
     parts.push(Part::new(ellipsoid(0.108, 0.163, 0.035), at(0.0, 0.965), belt));
     parts.push(Part::new(ellipsoid(0.11, 0.165, 0.22), at(0.0, 1.12), shirt));
-    parts.push(Part::new(ellipsoid(0.118, 0.2, 0.19), at(0.0, 1.26), shirt));
+    parts.push(Part::new(ellipsoid(0.114, 0.186, 0.19), at(0.0, 1.26), shirt));
     parts.push(Part::new(ellipsoid(0.085, 0.175, 0.065), at(-0.01, 1.385), shirt));
     parts.push(Part::new(cone(0.072, 0.058, 0.04), at(-0.006, 1.432), Material::matt(COLLAR)));
     parts.push(Part::new(cylinder(0.047, 0.12), at(-0.006, 1.46), Material { gloss: 0.1, ..Material::matt(SKIN) }));
@@ -118,7 +118,6 @@ const HEAD: Vec3 = Vec3::new(0.012, 0.0, 1.565);
 fn head(parts: &mut Vec<Part>) {
     let skin = Material { gloss: 0.12, ..Material::matt(SKIN) };
     let hair = Material { gloss: 0.22, ..Material::matt(HAIR) };
-    let blush = Material { gloss: 0.08, ..Material::matt([232, 160, 134]) };
     let at = |x: f32, y: f32, z: f32| HEAD + Vec3::new(x, y, z);
     parts.push(Part::new(ellipsoid(0.096, 0.08, 0.112), HEAD, skin));
     parts.push(Part::new(ellipsoid(0.07, 0.062, 0.06), at(0.012, 0.0, -0.058), skin));
@@ -130,7 +129,6 @@ fn head(parts: &mut Vec<Part>) {
     for side in [1.0_f32, -1.0] {
         parts.push(Part::new(ellipsoid(0.02, 0.011, 0.028), at(-0.004, 0.082 * side, -0.01), skin));
         parts.push(Part::new(ellipsoid(0.03, 0.01, 0.045), at(-0.012, 0.08 * side, 0.035), hair));
-        parts.push(Part::new(ellipsoid(0.012, 0.02, 0.014), at(0.079, 0.04 * side, -0.034), blush));
         eye(parts, side);
     }
     let smile = Shape::Ring { radius: 0.034, tube: 0.0052, half_arc: 0.85 };
@@ -148,6 +146,6 @@ fn eye(parts: &mut Vec<Part>, side: f32) {
     parts.push(Part::new(ellipsoid(0.0045, 0.0085, 0.0095), at(0.0905, 0.0305, 0.013), iris));
     parts.push(Part::new(ellipsoid(0.0025, 0.005, 0.0055), at(0.0938, 0.0303, 0.013), pupil));
     let brow = Material::matt(HAIR);
-    let (inner, outer) = (at(0.092, 0.016, 0.036), at(0.08, 0.048, 0.036));
+    let (inner, outer) = (at(0.091, 0.016, 0.041), at(0.08, 0.047, 0.036));
     parts.push(limb(inner, outer + Vec3::new(0.0, 0.0, 0.001), 0.0042, brow));
 }
