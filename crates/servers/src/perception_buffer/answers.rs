@@ -168,7 +168,7 @@ pub(super) fn problems(store: &Store) -> Vec<String> {
     match store.bus() {
         Bus::Up => {}
         Bus::NotYet(reason) => {
-            problems.push(format!("the ROS bus is not connected yet: {}", plain(&reason, NOTE_CHARS_MAX)))
+            problems.push(format!("the ROS bus is not connected yet: {}", plain(&reason, NOTE_CHARS_MAX)));
         }
         Bus::Lost(reason) => problems.push(format!("the ROS bus is lost: {}", plain(&reason, NOTE_CHARS_MAX))),
     }

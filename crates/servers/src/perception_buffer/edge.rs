@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn the_stamp_is_that_of_the_look_where_the_holding_began() {
         let mut edge = Edge::remembered(Some(false));
-        let look = |s: u64| Look { at: Duration::from_secs(s), stamp: Stamp::from_nanos(s as i64), holds: true };
+        let look = |s: u32| Look { at: Duration::from_secs(s.into()), stamp: Stamp::from_nanos(s.into()), holds: true };
         assert_eq!(edge.observe(look(1), rules(2.0, false)), None);
         assert_eq!(edge.observe(look(3), rules(2.0, false)), Some(Stamp::from_nanos(1)));
     }

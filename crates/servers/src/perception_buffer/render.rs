@@ -86,7 +86,7 @@ fn skill_line(skill: &SkillAnswer) -> String {
     let parts = [
         outputs.join(", "),
         skill.summary.clone(),
-        skill.problem.iter().map(|text| format!("problem: {text}")).collect(),
+        skill.problem.as_ref().map(|text| format!("problem: {text}")).unwrap_or_default(),
     ];
     let said: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     if !said.is_empty() {

@@ -250,8 +250,8 @@ impl Watcher {
 
     fn id(&self, what: &str) -> String {
         let digest = Sha256::digest(format!("{}\n{}\n{what}", self.task, self.created.nanos()));
-        let hex: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        format!("evt_{hex}")
+        let half = digest.iter().take(16).fold(0_u128, |number, byte| (number << 8) | u128::from(*byte));
+        format!("evt_{half:032x}")
     }
 
     fn remembered(&self) -> RememberedWatch {

@@ -11,8 +11,8 @@ impl Rig {
     }
 }
 
-fn state_file(dir: &tempfile::TempDir) -> Option<PathBuf> {
-    Some(dir.path().join("watches.json"))
+fn state_file(dir: &tempfile::TempDir) -> PathBuf {
+    dir.path().join("watches.json")
 }
 
 /// Ends the buffer as a signal would, so that what it knows is on disk.
@@ -121,12 +121,12 @@ async fn a_task_from_before_the_buffer_is_no_edge_until_it_was_seen_false() {
 async fn true_restart_true_is_no_edge_and_false_restart_true_is_one() {
     for (before, told) in [(true, 0), (false, 1)] {
         let (world, dir) = (World::new(), tempfile::tempdir().unwrap());
-        let rig = world.start(Config::default(), state_file(&dir));
+        let rig = world.start(Config::default(), Some(state_file(&dir)));
         rig.run(&watch_for()).await;
         rig.triggered(before);
         end(rig).await;
         world.clock.advance(Duration::from_secs(20));
-        let rig = world.start(Config::default(), state_file(&dir));
+        let rig = world.start(Config::default(), Some(state_file(&dir)));
         rig.buffer.reconcile_once().await;
         rig.triggered(true);
         assert_eq!(rig.told().len(), told, "{before}");
@@ -136,14 +136,14 @@ async fn true_restart_true_is_no_edge_and_false_restart_true_is_one() {
 #[tokio::test]
 async fn a_task_created_while_the_buffer_was_away_is_new() {
     let (world, dir) = (World::new(), tempfile::tempdir().unwrap());
-    let rig = world.start(Config::default(), state_file(&dir));
+    let rig = world.start(Config::default(), Some(state_file(&dir)));
     rig.buffer.reconcile_once().await;
     end(rig).await;
     world.clock.advance(Duration::from_secs(5));
     world.tasks.add(&watch_for());
     world.streams.appear_skill(&watch_for());
     world.clock.advance(Duration::from_secs(5));
-    let rig = world.start(Config::default(), state_file(&dir));
+    let rig = world.start(Config::default(), Some(state_file(&dir)));
     rig.buffer.reconcile_once().await;
     rig.triggered(true);
     assert_eq!(rig.told(), ["watch_event"]);
