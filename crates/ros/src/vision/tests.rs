@@ -79,6 +79,8 @@ async fn tasks_and_streams_over_zenoh_keep_their_contracts() {
     tokio::time::timeout(PATIENCE, tracker.wait()).await.unwrap();
 }
 
+type Fits = fn(&TaskError) -> bool;
+
 #[tokio::test]
 async fn faults_of_a_service_are_told_apart() {
     let bus = mem();
@@ -86,7 +88,6 @@ async fn faults_of_a_service_are_told_apart() {
     let service = "/vision_node/list_vision_tasks".to_owned();
     assert_eq!(tasks.list(PATIENCE).await, Err(TaskError::Unavailable { service: service.clone() }));
 
-    type Fits = fn(&TaskError) -> bool;
     let answers: [(Handler, Fits); 4] = [
         (Arc::new(|_| std::future::pending().boxed()), |error| matches!(error, TaskError::TimedOut { .. })),
         (Arc::new(|_| async { Ok(vec![1, 2]) }.boxed()), |error| matches!(error, TaskError::Garbled { .. })),
