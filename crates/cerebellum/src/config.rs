@@ -21,7 +21,7 @@ mod tests;
 use std::path::Path;
 use std::sync::Arc;
 
-pub use embedded::EmbeddedFile;
+pub use embedded::{EmbeddedFile, find as embedded_file};
 pub use environment::{DotenvError, Environment};
 pub use fault::{ConfigFault, ConfigFaults};
 pub use node::Place;

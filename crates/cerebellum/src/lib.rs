@@ -1,1 +1,20 @@
 //! The program: command line, configuration, telemetry, composition.
+
+/// Each system in a process of its own.
+pub mod alone;
+/// The command line: what can be asked of the program.
+pub mod cli;
+/// The only place that names adapters.
+pub mod compose;
+/// The configuration: read, checked, shown.
+pub mod config;
+/// Everything in one process, on a simulated robot.
+pub mod demo;
+/// Exit codes, and why the program ends.
+pub mod exit;
+/// What the demo's page shows, and what its buttons do.
+pub mod page;
+/// Tokens in files.
+pub mod secrets;
+/// Logs on stderr.
+pub mod telemetry;

@@ -1,1 +1,159 @@
-fn main() {}
+//! The program `cerebellum`: reads the command line and the configuration, then does what was asked.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use cerebellum::cli::{self, Cli, Command, DemoArgs, EngineArg, GlobalArgs, SimArgs, SimCommand, VisionNodeArgs};
+use cerebellum::config::{self, Environment, Loaded, Lookup, Resource, Robot, Settings, SimCamera, SimRobot, Vision};
+use cerebellum::exit::{Exit, Failure};
+use cerebellum::telemetry::{self, Look};
+use cerebellum::{alone, demo};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    // Fails only when a provider is there already.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return Failure::new(Exit::Software, format!("the runtime cannot start: {error}")).report(),
+    };
+    let outcome = runtime.block_on(Box::pin(run(cli)));
+    // A blocking read of standard input would hold the end of the program for ever.
+    runtime.shutdown_background();
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report(),
+    }
+}
+
+/// Help and the version are answers; anything else is bad usage.
+fn usage(error: &clap::Error) -> ExitCode {
+    // When the terminal itself is gone there is nobody left to tell.
+    drop(error.print());
+    if error.use_stderr() { Exit::Usage.into() } else { Exit::Ok.into() }
+}
+
+async fn run(cli: Cli) -> Result<Exit, Failure> {
+    let environment = Environment::of_process(Path::new("")).map_err(|error| Failure::usage(error.to_string()))?;
+    let global = &cli.global;
+    match cli.command {
+        Command::Call(args) => {
+            quiet(global, &environment)?;
+            cli::call::run(&args).await
+        }
+        Command::Tools(args) => {
+            quiet(global, &environment)?;
+            cli::tools::run(&args).await
+        }
+        Command::Config(args) => cli::config::run(&args, global.config.as_deref(), &environment),
+        Command::Schema(args) => cli::schema::run(&args),
+        Command::Demo(args) => run_demo(args, global, &environment).await,
+        Command::SkillControl(args) => {
+            let settings = start(global, &environment)?;
+            let serving = args.resolve(&environment, 9201)?;
+            alone::skill_control(&settings, &environment, serving.into()).await.map(|()| Exit::Ok)
+        }
+        Command::PerceptionBuffer(args) => {
+            let settings = start(global, &environment)?;
+            let serving = args.resolve(&environment, 9202)?;
+            alone::perception_buffer(&settings, &environment, serving.into()).await.map(|()| Exit::Ok)
+        }
+        Command::VisionNode(args) => {
+            let settings = with_node(start(global, &environment)?, &args)?;
+            alone::vision_node(&settings, &environment).await.map(|()| Exit::Ok)
+        }
+        Command::Sim(args) => run_sim(args, global, &environment).await,
+    }
+}
+
+/// Configuration and logs of a subcommand that serves.
+fn start(global: &GlobalArgs, environment: &Environment) -> Result<Settings, Failure> {
+    let loaded = load(global, environment)?;
+    let level = global.log_level.clone().unwrap_or_else(|| loaded.settings.log.level.clone());
+    log(global, &level, &loaded.settings)?;
+    Ok(loaded.settings)
+}
+
+fn load(global: &GlobalArgs, environment: &Environment) -> Result<Loaded, Failure> {
+    let lookup = Lookup { config: global.config.as_deref(), working_folder: Path::new(""), environment };
+    Ok(config::load(&lookup)?)
+}
+
+fn log(global: &GlobalArgs, level: &str, settings: &Settings) -> Result<(), Failure> {
+    telemetry::check_level(level).map_err(|message| Failure::usage(format!("--log-level: {message}")))?;
+    let format = global.log_format.map_or(settings.log.format, Into::into);
+    telemetry::init(level, Look::of(format));
+    Ok(())
+}
+
+/// Logs of a subcommand for people: warnings, unless more is asked for.
+fn quiet(global: &GlobalArgs, environment: &Environment) -> Result<(), Failure> {
+    let level = global.log_level.as_deref().or_else(|| environment.get("RUST_LOG")).unwrap_or("warn");
+    telemetry::check_level(level).map_err(|message| Failure::usage(format!("--log-level: {message}")))?;
+    let format = global.log_format.map_or(config::LogFormat::Pretty, Into::into);
+    telemetry::init(level, Look::of(format));
+    Ok(())
+}
+
+async fn run_demo(args: DemoArgs, global: &GlobalArgs, environment: &Environment) -> Result<Exit, Failure> {
+    let mut settings = load(global, environment)?.settings;
+    // The banner is for people; the log speaks up when something is wrong, or when it is asked to.
+    let level = global.log_level.as_deref().or_else(|| environment.get("RUST_LOG")).unwrap_or("warn");
+    log(global, level, &settings)?;
+    if let (Some(seed), Robot::Sim(robot)) = (args.seed, &mut settings.robot) {
+        robot.seed = seed;
+    }
+    let ports = if args.ports.is_some() { demo::Ports::Free } else { demo::Ports::Offset(args.port_offset) };
+    let options =
+        demo::Options { ports, ready_file: args.ready_file, join: args.join, without_page: args.no_page };
+    demo::run(settings, environment, options).await.map(|()| Exit::Ok)
+}
+
+async fn run_sim(args: SimArgs, global: &GlobalArgs, environment: &Environment) -> Result<Exit, Failure> {
+    let serve = match args.command {
+        Some(SimCommand::Scene(args)) => return cli::sim::scene(&args, environment).await,
+        Some(SimCommand::Snapshot(args)) => return cli::sim::snapshot(&args, environment).await,
+        Some(SimCommand::Serve(serve)) => serve,
+        None => args.serve,
+    };
+    let mut settings = start(global, environment)?;
+    let mut robot = simulated(&settings);
+    robot.seed = serve.seed.unwrap_or(robot.seed);
+    robot.control_port = serve.control_port.unwrap_or(robot.control_port);
+    settings.robot = Robot::Sim(robot);
+    alone::sim(&settings, environment, serve.ready_file.as_deref()).await.map(|()| Exit::Ok)
+}
+
+/// The configured simulated robot, or the one the program ships.
+fn simulated(settings: &Settings) -> SimRobot {
+    match &settings.robot {
+        Robot::Sim(robot) => robot.clone(),
+        Robot::None => SimRobot { seed: 1, pace: config::Pace::Realtime, speed: 1.0, control_port: 9200 },
+    }
+}
+
+fn with_node(mut settings: Settings, args: &VisionNodeArgs) -> Result<Settings, Failure> {
+    if args.robot.is_some() {
+        settings.robot = Robot::Sim(SimRobot { control_port: 0, ..simulated(&settings) });
+        settings.camera = match settings.camera {
+            config::Camera::Sim(camera) => config::Camera::Sim(camera),
+            config::Camera::Folder(_) => config::Camera::Sim(SimCamera { width: 640, height: 480, rate_hz: 15.0 }),
+        };
+    }
+    match args.engine {
+        None => {}
+        Some(EngineArg::GroundTruth) => settings.vision = Vision::GroundTruth,
+        Some(EngineArg::Geometry) => {
+            if !matches!(settings.vision, Vision::Geometry { .. }) {
+                let things = config::embedded_file("vision/things.yaml")
+                    .ok_or_else(|| Failure::new(Exit::Software, "the shipped list of things is missing"))?;
+                settings.vision = Vision::Geometry { things: Resource::Embedded(things) };
+            }
+        }
+    }
+    Ok(settings)
+}

@@ -37,7 +37,7 @@ pub(super) const FILES: &[EmbeddedFile] = embedded![
 ];
 
 /// The shipped file of a name.
-pub(super) fn find(name: &str) -> Option<EmbeddedFile> {
+pub fn find(name: &str) -> Option<EmbeddedFile> {
     FILES.iter().copied().find(|file| file.name == name)
 }
 

@@ -1,0 +1,133 @@
+//! Each system in a process of its own.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+use cerebellum_kit::clock::HostClock;
+use cerebellum_mcp::ToolServer;
+use cerebellum_mcp::serve::{ServeConfig, ServeError, Transport, serve};
+use cerebellum_ros::camera::{self, CameraTopics};
+use cerebellum_ros::zenoh::RouterRole;
+use cerebellum_servers::perception_buffer;
+use serde_json::{Value, json};
+use tracing::info;
+
+use crate::compose::{self, Life, OnBus};
+use crate::config::{self, Environment, Settings};
+use crate::exit::Failure;
+use crate::secrets;
+
+/// `cerebellum skill-control`.
+pub async fn skill_control(
+    settings: &Settings,
+    environment: &Environment,
+    serving: ServeConfig,
+) -> Result<(), Failure> {
+    let life = Life::until_asked();
+    let who = OnBus { node: "skill_control", router: RouterRole::Never, join: &[] };
+    let bus = compose::bus(settings, environment, who, &life)?;
+    let server = compose::skill_control(settings, &bus)?;
+    run(server, serving, life).await
+}
+
+/// `cerebellum perception-buffer`.
+pub async fn perception_buffer(
+    settings: &Settings,
+    environment: &Environment,
+    serving: ServeConfig,
+) -> Result<(), Failure> {
+    let life = Life::until_asked();
+    let who = OnBus { node: "perception_buffer", router: RouterRole::Never, join: &[] };
+    let bus = compose::bus(settings, environment, who, &life)?;
+    let perception = compose::perception(settings, &bus, Arc::new(HostClock::new()), &life)?;
+    let server = Arc::new(perception_buffer::Server::new(Arc::clone(&perception.buffer)));
+    run(server, serving, life).await
+}
+
+async fn run(server: Arc<dyn ToolServer>, serving: ServeConfig, life: Life) -> Result<(), Failure> {
+    let name = server.identity().name;
+    let transport = serving.transport;
+    let scheme = if serving.tls.is_some() { "https" } else { "http" };
+    let running = serve(server, serving, life.stop.clone()).await.map_err(cannot_serve)?;
+    if let Some(address) = running.address {
+        let path = if transport == Transport::Sse { "sse" } else { "mcp" };
+        info!(server = name, url = format!("{scheme}://{address}/{path}"), "serving");
+    }
+    running.finished().await;
+    life.end().await;
+    Ok(())
+}
+
+/// A server that cannot start, for a person.
+pub fn cannot_serve(error: ServeError) -> Failure {
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    Failure::usage(message)
+}
+
+/// `cerebellum vision-node`: the node with its camera and, where the configuration says so, the simulated robot behind it.
+pub async fn vision_node(settings: &Settings, environment: &Environment) -> Result<(), Failure> {
+    let life = Life::until_asked();
+    let who = OnBus { node: &settings.vision_node.name, router: RouterRole::Auto, join: &[] };
+    let bus = compose::bus(settings, environment, who, &life)?;
+    let robot = compose::robot(settings, &life)?;
+    let _node = compose::vision_node(settings, &bus, &robot, &life)?;
+    camera::serve(bus, Arc::clone(&robot.camera), CameraTopics::default(), &life.tasks, life.stop.clone());
+    let _control = control(settings, &robot, &life).await?;
+    life.stop.cancelled().await;
+    life.end().await;
+    Ok(())
+}
+
+/// `cerebellum sim`: the simulated robot alone, its camera on the bus. `ready_file` gets one JSON object when it serves.
+pub async fn sim(settings: &Settings, environment: &Environment, ready_file: Option<&Path>) -> Result<(), Failure> {
+    let life = Life::until_asked();
+    let who = OnBus { node: "sim", router: RouterRole::Auto, join: &[] };
+    let bus = compose::bus(settings, environment, who, &life)?;
+    let robot = compose::robot(settings, &life)?;
+    camera::serve(bus, Arc::clone(&robot.camera), CameraTopics::default(), &life.tasks, life.stop.clone());
+    let control = control(settings, &robot, &life).await?;
+    if let Some(file) = ready_file {
+        let token = secrets::operator_token_file(&settings.state_folder);
+        let ready = json!({"control": control.map(|at| format!("http://{at}")), "operator_token_file": token});
+        write_ready(file, &ready)?;
+    }
+    life.stop.cancelled().await;
+    life.end().await;
+    Ok(())
+}
+
+/// Writes a ready file aside and moves it, so that nobody reads half of it.
+pub fn write_ready(file: &Path, ready: &Value) -> Result<(), Failure> {
+    let aside = file.with_extension("part");
+    let written = std::fs::write(&aside, format!("{ready}\n")).and_then(|()| std::fs::rename(&aside, file));
+    written.map_err(|error| Failure::usage(format!("cannot write --ready-file {}: {error}", file.display())))
+}
+
+/// Scene control of the simulated robot; nothing where there is none. A port that is taken is no reason to stop: the robot
+/// works without, and the log says so.
+async fn control(settings: &Settings, robot: &compose::Robot, life: &Life) -> Result<Option<SocketAddr>, Failure> {
+    let (Some(simulator), config::Robot::Sim(settings_of_robot)) = (&robot.simulator, &settings.robot) else {
+        return Ok(None);
+    };
+    let token = secrets::operator_token(&settings.state_folder).map_err(|error| Failure::usage(error.to_string()))?;
+    let router = cerebellum_sim::control::router(Arc::clone(simulator), token);
+    let port = settings_of_robot.control_port;
+    match tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+        Ok(listener) => {
+            let address = listener.local_addr().ok();
+            info!(address = address.map(tracing::field::display), "scene control is served");
+            compose::serve_http(listener, router, life);
+            Ok(address)
+        }
+        Err(error) => {
+            tracing::warn!(port, %error, "no scene control; choose another control_port");
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! The only place that names adapters: one `match` a port, from one line of configuration.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cerebellum_core::{Clock, FrameSource, GroundTruth, VisionEngine, VisionTasks};
+use cerebellum_kit::clock::HostClock;
+use cerebellum_kit::poster::{Poster, Push};
+use cerebellum_ros::bus::RosBus;
+use cerebellum_ros::mem::MemBus;
+use cerebellum_ros::vision::{Publishers, Streams, Tasks, serve_tasks};
+use cerebellum_ros::zenoh::{RouterRole, ZenohBus, ZenohConfig};
+use cerebellum_servers::{perception_buffer, skill_control};
+use cerebellum_sim::clock::Pace;
+use cerebellum_sim::simulator::{CameraConfig, SimConfig, Simulator};
+use cerebellum_vision::engine::{geometry, ground_truth};
+use cerebellum_vision::node::{Node, NodeConfig};
+use cerebellum_vision::source::folder::{Folder, FolderConfig};
+use secrecy::ExposeSecret;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::{info, warn};
+
+use crate::config::{self, Environment, Resource, Settings};
+use crate::exit::Failure;
+use crate::page::RecentEvents;
+
+/// How long the tasks of a program that was told to stop may take to end.
+const FAREWELL: Duration = Duration::from_secs(5);
+/// How soon the services of a vision node are offered again after the bus refused.
+const SERVE_AGAIN: Duration = Duration::from_millis(500);
+
+/// Owns every task of the program, and the word that ends them.
+#[derive(Clone, Default)]
+pub struct Life {
+    /// Every task is on it.
+    pub tasks: TaskTracker,
+    /// Ends them.
+    pub stop: CancellationToken,
+}
+
+impl Life {
+    /// A life that ends when the user or the system asks for it (`SIGINT`, `SIGTERM`).
+    pub fn until_asked() -> Self {
+        let life = Self::default();
+        let stop = life.stop.clone();
+        life.tasks.spawn(async move {
+            tokio::select! {
+                () = asked() => {
+                    info!("asked to stop");
+                    stop.cancel();
+                }
+                () = stop.cancelled() => {}
+            }
+        });
+        life
+    }
+
+    /// Ends every task, and waits for that a few seconds.
+    pub async fn end(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        if tokio::time::timeout(FAREWELL, self.tasks.wait()).await.is_err() {
+            warn!(left = self.tasks.len(), "some tasks did not end in time");
+        }
+    }
+}
+
+#[cfg(unix)]
+async fn asked() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return interrupted().await };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        () = interrupted() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn asked() {
+    interrupted().await;
+}
+
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Who this process is on the bus.
+#[derive(Clone, Copy)]
+pub struct OnBus<'a> {
+    /// The ROS node name.
+    pub node: &'a str,
+    /// Whether it opens the router, when the configuration leaves that to the subcommand.
+    pub router: RouterRole,
+    /// Other routers that its router connects to.
+    pub join: &'a [String],
+}
+
+/// The bus. Answers at once; the connection comes up in the background.
+pub fn bus(
+    settings: &Settings,
+    environment: &Environment,
+    who: OnBus<'_>,
+    life: &Life,
+) -> Result<Arc<dyn RosBus>, Failure> {
+    match &settings.ros {
+        config::Ros::Mem => Ok(MemBus::new()),
+        config::Ros::Zenoh(zenoh) => {
+            let router = zenoh.router.map_or(who.router, |role| match role {
+                config::RouterRole::Never => RouterRole::Never,
+                config::RouterRole::Auto => RouterRole::Auto,
+                config::RouterRole::Always => RouterRole::Always,
+            });
+            let session_file = environment.get("ZENOH_SESSION_CONFIG_URI").map(Into::into);
+            let config = ZenohConfig::new(&zenoh.endpoint, router, zenoh.domain_id, who.node)
+                .and_then(|config| config.joining(who.join))
+                .and_then(|config| config.with_variables(session_file, environment.get("ZENOH_CONFIG_OVERRIDE")))
+                .map_err(|error| Failure::usage(error.to_string()))?;
+            Ok(ZenohBus::open(config, life.tasks.clone(), life.stop.clone()))
+        }
+    }
+}
+
+/// The robot's clock and camera, and the simulator behind them where there is one.
+pub struct Robot {
+    /// The robot's time.
+    pub clock: Arc<dyn Clock>,
+    /// Its camera.
+    pub camera: Arc<dyn FrameSource>,
+    /// The simulated robot, unless the robot is a real one.
+    pub simulator: Option<Arc<Simulator>>,
+}
+
+/// The robot and its camera.
+pub fn robot(settings: &Settings, life: &Life) -> Result<Robot, Failure> {
+    let simulator = match &settings.robot {
+        config::Robot::None => None,
+        config::Robot::Sim(robot) => Some(simulator(settings, robot, life)),
+    };
+    let clock = simulator.as_ref().map_or_else(host_clock, |simulator| simulator.clock());
+    let camera: Arc<dyn FrameSource> = match (&settings.camera, &simulator) {
+        (config::Camera::Sim(_), Some(simulator)) => Arc::clone(simulator) as Arc<dyn FrameSource>,
+        (config::Camera::Sim(_), None) => {
+            return Err(Failure::usage("camera: sim needs the simulated robot; write robot: !include robot/sim.yaml"));
+        }
+        (config::Camera::Folder(folder), _) => {
+            let config = FolderConfig { rate_hz: folder.rate_hz, ..FolderConfig::default() };
+            let folder = Folder::open(&folder.path, &config, Arc::clone(&clock))
+                .map_err(|error| Failure::usage(format!("camera: {error}")))?;
+            Arc::new(folder)
+        }
+    };
+    Ok(Robot { clock, camera, simulator })
+}
+
+fn simulator(settings: &Settings, robot: &config::SimRobot, life: &Life) -> Arc<Simulator> {
+    let camera = match settings.camera {
+        config::Camera::Sim(camera) => {
+            CameraConfig { width: camera.width, height: camera.height, rate_hz: camera.rate_hz }
+        }
+        config::Camera::Folder(_) => CameraConfig::default(),
+    };
+    let pace = match robot.pace {
+        config::Pace::Realtime => Pace::Realtime { speed: robot.speed },
+        config::Pace::Awaited => Pace::AWAITED,
+    };
+    let config = SimConfig { seed: robot.seed, pace, camera, ..SimConfig::default() };
+    Simulator::start(config, &life.tasks, life.stop.clone())
+}
+
+fn host_clock() -> Arc<dyn Clock> {
+    Arc::new(HostClock::new())
+}
+
+/// The engine that looks at pictures.
+pub fn engine(settings: &Settings, robot: &Robot) -> Result<Arc<dyn VisionEngine>, Failure> {
+    match &settings.vision {
+        config::Vision::Geometry { things } => {
+            let text = read_resource(things)?;
+            let things = geometry::Things::parse(&text)
+                .map_err(|fault| Failure::usage(format!("{}: {fault}", resource_name(things))))?;
+            Ok(Arc::new(geometry::Engine::new(things)))
+        }
+        config::Vision::GroundTruth => {
+            let Some(simulator) = &robot.simulator else {
+                return Err(Failure::usage("vision: ground_truth asks the simulator; write robot: !include robot/sim.yaml"));
+            };
+            Ok(Arc::new(ground_truth::Engine::new(Arc::clone(simulator) as Arc<dyn GroundTruth>)))
+        }
+    }
+}
+
+/// The vision node on the bus: it publishes there, and its services are offered as soon as the bus is up.
+pub fn vision_node(
+    settings: &Settings,
+    bus: &Arc<dyn RosBus>,
+    robot: &Robot,
+    life: &Life,
+) -> Result<Arc<Node>, Failure> {
+    let config = NodeConfig {
+        state_file: Some(settings.state_folder.join(format!("{}.skills.json", settings.vision_node.name))),
+        noisy_camera: robot.simulator.is_some(),
+        ..NodeConfig::default()
+    };
+    let streams = Arc::new(Publishers::new(Arc::clone(bus), life.tasks.clone()));
+    let node = Node::start(
+        config,
+        engine(settings, robot)?,
+        Arc::clone(&robot.camera),
+        streams,
+        Arc::clone(&robot.clock),
+        life.tasks.clone(),
+        life.stop.clone(),
+    )
+    .map_err(|error| Failure::usage(format!("vision node: {error}")))?;
+    offer(Arc::clone(bus), settings.vision_node.name.clone(), Arc::clone(&node) as Arc<dyn VisionTasks>, life);
+    Ok(node)
+}
+
+/// Offers the services until the program stops, trying again while the bus is away.
+fn offer(bus: Arc<dyn RosBus>, name: String, tasks: Arc<dyn VisionTasks>, life: &Life) {
+    let stop = life.stop.clone();
+    life.tasks.spawn(async move {
+        let offering = async {
+            loop {
+                match serve_tasks(&bus, &name, Arc::clone(&tasks)).await {
+                    Ok(serving) => break serving,
+                    Err(error) => tracing::debug!(%error, "services wait for the bus"),
+                }
+                tokio::time::sleep(SERVE_AGAIN).await;
+            }
+        };
+        let Some(serving) = stop.run_until_cancelled(offering).await else { return };
+        info!(node = name, "vision services are offered");
+        stop.cancelled().await;
+        drop(serving);
+    });
+}
+
+/// The skill-control server over the vision node of the bus.
+pub fn skill_control(settings: &Settings, bus: &Arc<dyn RosBus>) -> Result<Arc<skill_control::Server>, Failure> {
+    let catalogs = match &settings.skill_control.catalog {
+        Resource::Embedded(_) => skill_control::Catalogs::shipped(),
+        Resource::Disk(path) => {
+            skill_control::Catalogs::open(path).map_err(|error| Failure::usage(error.to_string()))?
+        }
+    };
+    let faults = catalogs.current().faults().iter().map(ToString::to_string).collect::<Vec<_>>();
+    if settings.skill_control.strict && !faults.is_empty() {
+        return Err(Failure::usage(format!("strict: the skill catalog has faults:\n  {}", faults.join("\n  "))));
+    }
+    let tasks = Arc::new(Tasks::new(Arc::clone(bus), &settings.vision_node.name));
+    let deadline = settings.skill_control.service_deadline;
+    Ok(Arc::new(skill_control::Server::new(tasks, catalogs, Arc::new(HostClock::new()), deadline)))
+}
+
+/// The buffer, and what its events go through.
+pub struct Perception {
+    /// What is kept.
+    pub buffer: Arc<perception_buffer::Buffer>,
+    /// Posts events.
+    pub poster: Arc<Poster>,
+    /// The last events on their way there.
+    pub events: Arc<RecentEvents>,
+}
+
+/// The perception buffer over the streams of the bus.
+pub fn perception(
+    settings: &Settings,
+    bus: &Arc<dyn RosBus>,
+    clock: Arc<dyn Clock>,
+    life: &Life,
+) -> Result<Perception, Failure> {
+    let secret = settings.events.secret.as_ref().map(ExposeSecret::expose_secret);
+    let push = Push::from_settings(settings.events.callback_url.as_deref(), secret)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let wall = Arc::new(HostClock::new());
+    let poster = Poster::start(push, wall.clone(), &life.tasks, life.stop.clone())
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let events = Arc::new(RecentEvents::before(poster.clone(), clock.clone()));
+    let ports = perception_buffer::Ports {
+        streams: Arc::new(Streams::new(Arc::clone(bus))),
+        tasks: Arc::new(Tasks::new(Arc::clone(bus), &settings.vision_node.name)),
+        clock,
+        wall,
+        events: Some(events.clone()),
+        state_file: Some(settings.state_folder.join("watches.json")),
+    };
+    let buffer = perception_buffer::Buffer::start(buffer_config(&settings.buffer), ports, &life.tasks, &life.stop);
+    Ok(Perception { buffer, poster, events })
+}
+
+fn buffer_config(buffer: &config::Buffer) -> perception_buffer::Config {
+    perception_buffer::Config {
+        topic_prefixes: buffer.topic_patterns.clone(),
+        history_depth: buffer.history_depth,
+        freshness_window: buffer.freshness_window,
+        reconcile_interval: buffer.reconcile_interval,
+        forget_after: buffer.forget_after,
+        camera_topic: buffer.camera_topic.clone(),
+        watch_push: buffer.watch_push,
+    }
+}
+
+fn read_resource(resource: &Resource) -> Result<String, Failure> {
+    match resource {
+        Resource::Embedded(file) => Ok(file.text.to_owned()),
+        Resource::Disk(path) => read(path),
+    }
+}
+
+fn resource_name(resource: &Resource) -> String {
+    match resource {
+        Resource::Embedded(file) => format!("{} (built in)", file.name),
+        Resource::Disk(path) => path.display().to_string(),
+    }
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))
+}
+
+/// Serves plain HTTP routes until the program stops.
+pub fn serve_http(listener: tokio::net::TcpListener, router: axum::Router, life: &Life) {
+    let stop = life.stop.clone();
+    life.tasks.spawn(async move {
+        let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
+        // An open event stream would hold a graceful end for ever.
+        let bounded = async {
+            stop.cancelled().await;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        };
+        tokio::select! {
+            served = serving => {
+                if let Err(error) = served {
+                    tracing::error!(%error, "an HTTP server ended by a fault");
+                }
+            }
+            () = bounded => {}
+        }
+    });
+}

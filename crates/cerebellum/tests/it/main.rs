@@ -1,0 +1,12 @@
+//! The program as its users run it: processes, ports, the bus between them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+/// What a program that cannot start says, and its exit code.
+mod bad_start;
+/// The demo from outside.
+mod demo;
+/// Processes, and sessions with them.
+mod program;
+/// What a server does when what it depends on comes and goes.
+mod restart;
