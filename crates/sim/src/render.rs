@@ -156,7 +156,7 @@ fn smooth_edges(picture: &mut Rendering, surfaces: &[u16], tracer: &Tracer, look
     let first = picture.rgb.clone();
     // An edge between parts needs little contrast to be looked at again, one inside a part more.
     let (offsets, between, within): (&[[f32; 2]], i32, i32) = match looks {
-        Looks::Live => (&[[0.125, 0.375], [0.625, 0.125], [0.375, 0.875], [0.875, 0.625]], 24, 90),
+        Looks::Live => (&[[0.2, 0.35], [0.8, 0.15], [0.5, 0.85]], 40, 150),
         Looks::Still => (&STILL_OFFSETS, 0, 18),
     };
     let differs = |at: usize, other: usize| {

@@ -167,16 +167,16 @@ impl Check<'_> {
         let section = field.split(['[', '.']).next().unwrap_or(field);
         let lines: Vec<_> = self.text.lines().collect();
         let begins = |line: &&str| line.strip_prefix(section).is_some_and(|rest| rest.starts_with(':'));
-        let first = lines.iter().position(|line| begins(line))?;
+        let first = lines.iter().position(begins)?;
         let is_top = |line: &&str| line.starts_with(|c: char| c.is_alphabetic());
-        let length = lines[first + 1..].iter().position(|line| is_top(line)).unwrap_or(lines.len() - first - 1);
+        let length = lines[first + 1..].iter().position(is_top).unwrap_or(lines.len() - first - 1);
         let names = |line: &&str| {
             line.split(['{', '}', ',']).any(|pair| {
                 let value = pair.trim().trim_start_matches("- ").strip_prefix("name:");
                 value.is_some_and(|value| value.trim().trim_matches(['"', '\'']) == name)
             })
         };
-        let inside = lines[first + 1..=first + length].iter().rposition(|line| names(line));
+        let inside = lines[first + 1..=first + length].iter().rposition(names);
         Some(inside.map_or(first, |at| first + 1 + at) as u64 + 1)
     }
 }
