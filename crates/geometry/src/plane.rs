@@ -11,6 +11,8 @@ const PLANES_MAX: usize = 24;
 const AREA_MIN_M2: f32 = 0.025;
 /// A level surface at least this long is a support wherever it is; a shorter one may be the top of an object.
 const SUPPORT_LENGTH_M: f32 = 0.4;
+/// Short pieces of one height are one support when together they are at least this large.
+const PIECES_AREA_MIN_M2: f32 = 0.1;
 /// A short level surface less than this above another is the top of an object that stands there.
 const OBJECT_HEIGHT_M: f32 = 0.42;
 /// Parts of one surface that objects hide from each other are at most this far apart.
@@ -89,6 +91,8 @@ struct Patch {
     height: f32,
     area: f32,
     hull: Hull,
+    /// The length of its longest part that is seen in one piece.
+    longest: f32,
     cells: Vec<u32>,
 }
 
@@ -102,7 +106,10 @@ pub(crate) fn find_supports(surface: &Surface, focal: f32, eye: Vec3, floor_know
     for patch in patches {
         let rectangle = patch.hull.rectangle();
         let middle = rectangle.centre;
-        let is_top_of_object = rectangle.length < SUPPORT_LENGTH_M
+        // Two books of one height are no table, however far apart they lie.
+        let is_short = rectangle.length < SUPPORT_LENGTH_M
+            || (patch.longest < SUPPORT_LENGTH_M && patch.area < PIECES_AREA_MIN_M2);
+        let is_top_of_object = is_short
             && supports
                 .iter()
                 .any(|lower| patch.height - lower.height < OBJECT_HEIGHT_M && lower.hull.contains(middle));
@@ -162,7 +169,8 @@ fn patches(surface: &Surface, focal: f32, eye: Vec3, upright: &[bool]) -> Vec<Pa
             let area = cells.iter().map(|&cell| areas[cell as usize]).sum();
             if area >= AREA_MIN_M2 {
                 let mean = cells.iter().map(|&cell| surface.points[cell as usize].z).sum::<f32>() / cells.len() as f32;
-                patches.push(Patch { height: mean, area, hull: hull_of(surface, &cells), cells });
+                let hull = hull_of(surface, &cells);
+                patches.push(Patch { height: mean, area, longest: hull.rectangle().length, hull, cells });
             }
         }
         // What is left here belongs to no patch of this height; looking at it again would find the same peak for ever.
@@ -230,6 +238,7 @@ fn joined(patches: Vec<Patch>, floor_known: bool) -> Vec<Patch> {
         other.height = (other.height * other.area + patch.height * patch.area) / (other.area + patch.area);
         other.hull = Hull::around(&corners);
         other.area += patch.area;
+        other.longest = other.longest.max(patch.longest);
         other.cells.extend(patch.cells);
     }
     whole

@@ -22,10 +22,11 @@ const CONCAVE_CUT: u8 = 2;
 pub(crate) fn split(surface: &Surface, components: &Components, classes: &[u8], rgb: &RgbImage) -> (usize, Vec<u32>) {
     let width = rgb.width as usize;
     let owner = cell_owners(surface, components, width);
-    let cuts = cuts(surface, &owner, &chromas(surface, &owner, rgb));
+    let chromas = chromas(surface, &owner, rgb);
+    let cuts = cuts(surface, &owner, &chromas);
     let pieces = Pieces::grow(surface, &owner, &cuts);
     let contacts = pieces.contacts(surface, &owner, &cuts);
-    pieces.join(surface, &owner, classes, width, &contacts)
+    pieces.join(surface, &Colours { owner: &owner, chromas: &chromas }, classes, width, &contacts)
 }
 
 fn cell_owners(surface: &Surface, components: &Components, width: usize) -> Vec<u32> {
@@ -181,15 +182,19 @@ impl Pieces {
     fn join(
         self,
         surface: &Surface,
-        owner: &[u32],
+        colours: &Colours<'_>,
         classes: &[u8],
         width: usize,
         contacts: &BTreeMap<(u32, u32), Contact>,
     ) -> (usize, Vec<u32>) {
-        let component_of = |piece: usize| owner[self.cells[piece][0] as usize];
+        let component_of = |piece: usize| colours.owner[self.cells[piece][0] as usize];
         let support_of = |cell: u32| support_below(classes[surface.pixel_of(cell as usize, width)]);
-        let mut groups: Vec<Group> =
-            self.cells.iter().enumerate().map(|(i, cells)| Group::of(surface, cells, component_of(i))).collect();
+        let mut groups: Vec<Group> = self
+            .cells
+            .iter()
+            .enumerate()
+            .map(|(i, cells)| Group::of(surface, cells, component_of(i), colours.chromas))
+            .collect();
         let mut parent: Vec<usize> = (0..groups.len()).collect();
         loop {
             let mut merged = false;
@@ -201,7 +206,7 @@ impl Pieces {
                     let cells = std::mem::take(&mut groups[gone].cells);
                     let component = groups[keep].component;
                     let all: Vec<u32> = groups[keep].cells.iter().copied().chain(cells).collect();
-                    groups[keep] = Group::of(surface, &all, component);
+                    groups[keep] = Group::of(surface, &all, component, colours.chromas);
                     parent[gone] = keep;
                     merged = true;
                 }
@@ -224,6 +229,12 @@ impl Pieces {
     }
 }
 
+/// The component and the colour of each cell.
+struct Colours<'a> {
+    owner: &'a [u32],
+    chromas: &'a [Vec2],
+}
+
 struct Group {
     cells: Vec<u32>,
     component: u32,
@@ -232,10 +243,11 @@ struct Group {
     middle: Vec3,
     lowest: f32,
     highest: f32,
+    chroma: Vec2,
 }
 
 impl Group {
-    fn of(surface: &Surface, cells: &[u32], component: u32) -> Self {
+    fn of(surface: &Surface, cells: &[u32], component: u32, chromas: &[Vec2]) -> Self {
         let points = || cells.iter().map(|&cell| surface.points[cell as usize]);
         let places: Vec<Vec2> = points().map(Vec3::truncate).collect();
         Self {
@@ -246,20 +258,23 @@ impl Group {
             middle: points().sum::<Vec3>() / cells.len().max(1) as f32,
             lowest: points().map(|point| point.z).fold(f32::INFINITY, f32::min),
             highest: points().map(|point| point.z).fold(f32::NEG_INFINITY, f32::max),
+            chroma: cells.iter().map(|&cell| chromas[cell as usize]).sum::<Vec2>() / cells.len().max(1) as f32,
         }
     }
 }
 
 fn belong_together(a: &Group, b: &Group, contact: &Contact) -> bool {
     let overlap = a.hull.overlap(&b.hull);
+    let (upper, lower) = if a.lowest > b.lowest { (a, b) } else { (b, a) };
+    // The inside of a bowl or mug, or a handle: it hangs in the air, no higher than what it belongs to, and has its colour.
+    let hangs = upper.lowest > lower.lowest + 0.015 && upper.highest < lower.highest + 0.013;
+    let one_colour = a.chroma.distance(b.chroma) < 0.08;
     if a.component != b.component {
-        // The inside of a mug, or a handle: it hangs in the air, over the ground of what it belongs to.
-        let (upper, lower) = if a.lowest > b.lowest { (a, b) } else { (b, a) };
-        let hangs = upper.lowest > lower.lowest + 0.02 && upper.highest < lower.highest + 0.015;
-        return hangs && lower.hull.grown(0.01).overlap(&upper.hull) > 0.6;
+        let over = lower.hull.grown(0.01).overlap(&upper.hull);
+        return hangs && over > if one_colour { 0.35 } else { 0.6 };
     }
     if contact.concave * 2 > contact.total {
-        return overlap > 0.55;
+        return overlap > if hangs && one_colour { 0.2 } else { 0.55 };
     }
     let bend = a.normal.dot(b.normal) < BEND_COS && (a.normal - b.normal).dot(a.middle - b.middle) > 0.0;
     overlap > 0.4 || (bend && overlap > 0.2)

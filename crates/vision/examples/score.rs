@@ -1,4 +1,4 @@
-//! Scores the engine `geometry` on made-up homes: `cargo run --example score -- [FROM] [TO] [--width N]`.
+//! Scores the engine `geometry` on made-up homes: `cargo run -p cerebellum-vision --example score -- [FROM [TO [WIDTH]]]`.
 //!
 //! Each home is looked at from each of its waypoints. Prints what was missed and what was wrong, then the sums.
 

@@ -13,18 +13,18 @@ mod view;
 use view::View;
 
 fn engine() -> Engine {
-    Engine::new(Things::parse(include_str!("../../../config/vision/things.yaml")).unwrap())
+    Engine::new(Things::parse(include_str!("../../../config/vision/things.yaml")).expect("the shipped file is right"))
 }
 
 fn home_at(waypoint: &str) -> World {
     let mut world = World::new(&Arc::new(Scene::home()));
-    world.set_base_to(waypoint).unwrap();
+    world.set_base_to(waypoint).expect("the home has that waypoint");
     world
 }
 
 async fn look(skill: &str, view: &View) -> Look {
-    let skill = cerebellum_wire::skill::from_str(skill).unwrap();
-    engine().prepare(&skill).looker.look(Arc::clone(&view.frame)).await.unwrap()
+    let skill = cerebellum_wire::skill::from_str(skill).expect("the skill is right");
+    engine().prepare(&skill).looker.look(Arc::clone(&view.frame)).await.expect("the view has depth")
 }
 
 fn find_object(query: &str) -> String {
@@ -37,7 +37,7 @@ fn find_object(query: &str) -> String {
 /// Finds a thing by words and checks that what was found first is that thing, at its place.
 async fn check(view: &View, name: &str, query: &str) {
     let look = look(&find_object(query), view).await;
-    let object = view.truth.objects.iter().find(|object| object.name == name).unwrap();
+    let object = view.truth.objects.iter().find(|object| object.name == name).expect("the home has that object");
     let seen: Vec<_> = look.detections.iter().map(|found| (&found.detection.label, found.detection.bounds)).collect();
     let hit = look.detections.iter().find(|found| {
         let mask = found.mask.as_ref().expect("the skill asks for masks");
@@ -49,7 +49,7 @@ async fn check(view: &View, name: &str, query: &str) {
     });
     let Some(hit) = hit else { panic!("{name} is not found by {query:?}, only {seen:?}") };
     assert_eq!(hit.detection.label, query);
-    let point = hit.detection.point.as_ref().unwrap();
+    let point = hit.detection.point.as_ref().expect("depth gives a point");
     assert_eq!(point.frame, "map");
     let off = point.position.distance(object.centre);
     assert!(off < 0.05, "{query}: {} for {}, {off} m off", point.position, object.centre);

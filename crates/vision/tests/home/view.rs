@@ -7,20 +7,21 @@ use cerebellum_sim::sensor::Sensor;
 use cerebellum_sim::world::World;
 
 /// One picture of a simulated home, and the truth about it.
-pub struct View {
-    pub frame: Arc<Frame>,
-    pub truth: TruthFrame,
+pub(crate) struct View {
+    pub(crate) frame: Arc<Frame>,
+    pub(crate) truth: TruthFrame,
     /// The pixels that each thing would have with nothing in front of it.
-    pub unhidden: BTreeMap<u16, usize>,
+    #[allow(dead_code, reason = "only the scorer asks for it")]
+    pub(crate) unhidden: BTreeMap<u16, usize>,
 }
 
 /// What the head camera sees.
-pub fn head(world: &World, width: u32, seq: u64) -> View {
+pub(crate) fn head(world: &World, width: u32, seq: u64) -> View {
     look(world, world.robot().map_from_camera(), width, seq)
 }
 
 /// What a camera at that place sees, with the noise of a real one.
-pub fn look(world: &World, map_from_camera: Pose, width: u32, seq: u64) -> View {
+pub(crate) fn look(world: &World, map_from_camera: Pose, width: u32, seq: u64) -> View {
     let height = width * 3 / 4;
     let focal = 525.0 * f64::from(width) / 640.0;
     let (cx, cy) = (f64::from(width) / 2.0, f64::from(height) / 2.0);
@@ -42,7 +43,7 @@ pub fn look(world: &World, map_from_camera: Pose, width: u32, seq: u64) -> View 
         unhidden.insert(object.instance, pixels);
     }
     let frame = Frame {
-        stamp: Stamp::from_nanos(1_700_000_000_000_000_000 + seq as i64 * 100_000_000),
+        stamp: Stamp::from_nanos(1_700_000_000_000_000_000 + seq.cast_signed() * 100_000_000),
         seq,
         frame_id: "head_camera_optical".into(),
         rgb,
