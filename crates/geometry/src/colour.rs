@@ -96,6 +96,8 @@ pub(crate) fn chroma(rgb: [f32; 3]) -> Vec2 {
 
 /// A share of coloured pixels that makes the whole coloured, however much of it is a white or black label.
 const COLOURED_SHARE: f32 = 0.3;
+/// The same for a book, whose pages are white.
+const COVER_SHARE: f32 = 0.1;
 const HUE_BINS: usize = 36;
 
 /// Counts pixels and names the colour most of them have.
@@ -144,11 +146,20 @@ impl ColourCount {
 
     /// The colour; `None` when nothing was counted.
     pub fn name(&self) -> Option<ColourName> {
+        self.name_from(COLOURED_SHARE)
+    }
+
+    /// The colour of a book, which shows its cover little and its white pages much.
+    pub(crate) fn name_of_cover(&self) -> Option<ColourName> {
+        self.name_from(COVER_SHARE)
+    }
+
+    fn name_from(&self, share: f32) -> Option<ColourName> {
         let total = self.coloured + self.neutral;
         if total == 0.0 {
             return None;
         }
-        Some(if self.coloured >= COLOURED_SHARE * total { self.hue_name() } else { neutral_name(&self.neutrals) })
+        Some(if self.coloured >= share * total { self.hue_name() } else { neutral_name(&self.neutrals) })
     }
 
     fn hue_name(&self) -> ColourName {

@@ -10,7 +10,7 @@ use crate::level::level_from_camera;
 use crate::mask::{Around, bounds_of, mask_of, median_depth};
 use crate::person::{Person, find_people};
 use crate::plane::{Support, SupportKind, find_supports};
-use crate::shape::{Seen, ShapeFit, fit};
+use crate::shape::{Seen, Shape, ShapeFit, fit};
 use crate::split::split;
 use crate::surface::{Surface, step_gate};
 
@@ -217,10 +217,13 @@ impl Analyser {
         };
         let mask = mask_of(pixels, &around);
         let mut count = ColourCount::default();
-        for &pixel in &inner {
+        // The cover of a book is a thin strip that would be lost with the border.
+        let looked_at = if fit.shape == Shape::Book { pixels } else { inner.as_slice() };
+        for &pixel in looked_at {
             count.add(view.rgb.pixel(pixel % width as u32, pixel / width as u32));
         }
-        Some(Object { mask, colour: count.name()?, fit, support, depth })
+        let colour = if fit.shape == Shape::Book { count.name_of_cover() } else { count.name() }?;
+        Some(Object { mask, colour, fit, support, depth })
     }
 
     /// Whether it reaches down to its support, as far as nothing in front hides its foot.

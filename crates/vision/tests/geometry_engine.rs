@@ -34,6 +34,12 @@ fn find_object(query: &str) -> String {
     )
 }
 
+/// The labels of all that is seen, for the message of a failed test.
+async fn everything(view: &View) -> Vec<String> {
+    let look = look(r#"{"name": "all", "mode": "segment_all", "segment": true}"#, view).await;
+    look.detections.iter().map(|found| format!("{} {:?}", found.detection.label, found.detection.bounds)).collect()
+}
+
 /// Finds a thing by words and checks that what was found first is that thing, at its place.
 async fn check(view: &View, name: &str, query: &str) {
     let look = look(&find_object(query), view).await;
@@ -47,7 +53,10 @@ async fn check(view: &View, name: &str, query: &str) {
             ids.filter(|(at, id)| **id == object.instance && mask.contains((at % 640) as u32, (at / 640) as u32));
         shared.count() * 2 > pixels
     });
-    let Some(hit) = hit else { panic!("{name} is not found by {query:?}, only {seen:?}") };
+    let Some(hit) = hit else {
+        let all = everything(view).await;
+        panic!("{name} is not found by {query:?}, only {seen:?} of {all:?}");
+    };
     assert_eq!(hit.detection.label, query);
     let point = hit.detection.point.as_ref().expect("depth gives a point");
     assert_eq!(point.frame, "map");

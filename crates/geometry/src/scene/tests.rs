@@ -4,7 +4,6 @@ use cerebellum_core::Stamp;
 use glam::{DMat3, DQuat, DVec3};
 
 use super::*;
-use crate::shape::Shape;
 
 /// A body that stands at `at` (the middle of its foot).
 #[derive(Clone, Copy)]
