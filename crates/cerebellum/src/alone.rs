@@ -49,7 +49,7 @@ async fn run(server: Arc<dyn ToolServer>, serving: ServeConfig, life: Life) -> R
     let name = server.identity().name;
     let transport = serving.transport;
     let scheme = if serving.tls.is_some() { "https" } else { "http" };
-    let running = serve(server, serving, life.stop.clone()).await.map_err(cannot_serve)?;
+    let running = serve(server, serving, life.stop.clone()).await.map_err(|error| cannot_serve(&error))?;
     if let Some(address) = running.address {
         let path = if transport == Transport::Sse { "sse" } else { "mcp" };
         info!(server = name, url = format!("{scheme}://{address}/{path}"), "serving");
@@ -60,9 +60,9 @@ async fn run(server: Arc<dyn ToolServer>, serving: ServeConfig, life: Life) -> R
 }
 
 /// A server that cannot start, for a person.
-pub fn cannot_serve(error: ServeError) -> Failure {
+pub fn cannot_serve(error: &ServeError) -> Failure {
     let mut message = error.to_string();
-    let mut source = std::error::Error::source(&error);
+    let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
         message = format!("{message}: {cause}");
         source = cause.source();

@@ -186,7 +186,9 @@ pub fn engine(settings: &Settings, robot: &Robot) -> Result<Arc<dyn VisionEngine
         }
         config::Vision::GroundTruth => {
             let Some(simulator) = &robot.simulator else {
-                return Err(Failure::usage("vision: ground_truth asks the simulator; write robot: !include robot/sim.yaml"));
+                return Err(Failure::usage(
+                    "vision: ground_truth asks the simulator; write robot: !include robot/sim.yaml",
+                ));
             };
             Ok(Arc::new(ground_truth::Engine::new(Arc::clone(simulator) as Arc<dyn GroundTruth>)))
         }

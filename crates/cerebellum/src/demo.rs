@@ -5,11 +5,14 @@ use std::io::{IsTerminal, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
+use cerebellum_core::VisionTasks;
 use cerebellum_mcp::ToolServer;
 use cerebellum_mcp::serve::{ServeConfig, ServeError, Transport, serve};
+use cerebellum_ros::bus::RosBus;
 use cerebellum_ros::camera::{self, CameraTopics};
-use cerebellum_ros::vision::OverlayPictures;
+use cerebellum_ros::vision::{OverlayPictures, Tasks};
 use cerebellum_ros::zenoh::RouterRole;
 use cerebellum_servers::perception_buffer;
 use serde_json::{Value, json};
@@ -21,6 +24,9 @@ use crate::config::{self, Environment, Settings};
 use crate::exit::Failure;
 use crate::page::Page;
 use crate::secrets;
+
+/// How long the parts of a demo may take to find each other.
+const USABLE_WITHIN: Duration = Duration::from_secs(20);
 
 /// What a demo is asked for.
 #[derive(Clone, Debug, Default)]
@@ -77,10 +83,8 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
     let life = Life::until_asked();
     let ports = options.ports;
     // Ports first: a demo whose port is taken has started nothing.
-    let page_listener = match options.without_page {
-        true => None,
-        false => Some(listen(ports.of(Ports::PAGE), "the page").await?),
-    };
+    let page_listener =
+        if options.without_page { None } else { Some(listen(ports.of(Ports::PAGE), "the page").await?) };
     let control_listener = listen(ports.of(Ports::CONTROL), "scene control").await?;
     let (zenoh, join) = take_bus(&mut settings, ports, options.join).await?;
 
@@ -101,7 +105,8 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
     let simulator = robot.simulator.clone().expect("a demo has the simulated robot, checked above");
     let token = secrets::operator_token(&settings.state_folder).map_err(|error| Failure::usage(error.to_string()))?;
     compose::serve_http(control_listener, cerebellum_sim::control::router(simulator.clone(), token), &life);
-    let endpoints = Endpoints { page: page_at, control: control_at, skills: skills_at, perception: perception_at, zenoh };
+    let endpoints =
+        Endpoints { page: page_at, control: control_at, skills: skills_at, perception: perception_at, zenoh };
     let page = Page {
         camera: robot.camera.clone(),
         clock: robot.clock.clone(),
@@ -118,6 +123,7 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
         compose::serve_http(listener, cerebellum_web::router(Arc::new(page)), &life);
     }
 
+    until_usable(&settings, &bus).await?;
     announce(&endpoints, &settings, &options)?;
     life.stop.cancelled().await;
     if std::io::stdout().is_terminal() {
@@ -159,11 +165,7 @@ fn local(listener: &TcpListener) -> Result<SocketAddr, Failure> {
 
 /// Points the configuration at a router of the demo's own, on the documented port or a free one. Answers its endpoint, and
 /// the routers it joins.
-async fn take_bus(
-    settings: &mut Settings,
-    ports: Ports,
-    join: bool,
-) -> Result<(Option<String>, Vec<String>), Failure> {
+async fn take_bus(settings: &mut Settings, ports: Ports, join: bool) -> Result<(Option<String>, Vec<String>), Failure> {
     let config::Ros::Zenoh(zenoh) = &mut settings.ros else { return Ok((None, Vec::new())) };
     let documented = TcpListener::bind((Ipv4Addr::LOCALHOST, ports.of(Ports::ZENOH))).await;
     let listener = match documented {
@@ -186,11 +188,28 @@ async fn open(server: Arc<dyn ToolServer>, port: u16, life: &Life) -> Result<Soc
             let holder = holder.as_ref().map_or_else(|| "it is in use".to_owned(), |holder| format!("{holder} has it"));
             taken(port, name, &holder)
         }
-        _ => cannot_serve(error),
+        _ => cannot_serve(&error),
     })?;
     let address = running.address.expect("an HTTP server has an address");
     life.tasks.spawn(running.finished());
     Ok(address)
+}
+
+/// Waits until the vision node answers over the bus: who reads the banner or the ready file can call at once.
+async fn until_usable(settings: &Settings, bus: &Arc<dyn RosBus>) -> Result<(), Failure> {
+    let tasks = Tasks::new(Arc::clone(bus), &settings.vision_node.name);
+    let asking = async {
+        while let Err(error) = tasks.list(Duration::from_secs(1)).await {
+            tracing::debug!(%error, "the vision node is not reachable yet");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(USABLE_WITHIN, asking).await.map_err(|_elapsed| {
+        let seconds = USABLE_WITHIN.as_secs();
+        Failure::failed(format!(
+            "the demo's vision node was not reachable over the bus within {seconds} s; the log says why"
+        ))
+    })
 }
 
 fn announce(endpoints: &Endpoints, settings: &Settings, options: &Options) -> Result<(), Failure> {
@@ -207,7 +226,8 @@ fn announce(endpoints: &Endpoints, settings: &Settings, options: &Options) -> Re
 }
 
 fn ready_json(endpoints: &Endpoints, settings: &Settings) -> Value {
-    let server = |address: SocketAddr| json!({"mcp": format!("http://{address}/mcp"), "sse": format!("http://{address}/sse")});
+    let server =
+        |address: SocketAddr| json!({"mcp": format!("http://{address}/mcp"), "sse": format!("http://{address}/sse")});
     let domain_id = match &settings.ros {
         config::Ros::Zenoh(zenoh) => json!(zenoh.domain_id),
         config::Ros::Mem => Value::Null,
@@ -242,9 +262,12 @@ fn banner(endpoints: &Endpoints, settings: &Settings) -> String {
     line(&format!("    perception      {seen}   (what it sees; /sse too)"));
     line(&format!("    scene control   http://{}       (cerebellum sim scene --help)", endpoints.control));
     if let Some(zenoh) = &endpoints.zenoh {
-        line(&format!("    ROS 2           {zenoh}   (rmw_zenoh peers and stdio servers: CEREBELLUM_ZENOH_ENDPOINT={zenoh})"));
+        line(&format!(
+            "    ROS 2           {zenoh}   (rmw_zenoh peers and stdio servers: CEREBELLUM_ZENOH_ENDPOINT={zenoh})"
+        ));
     }
-    let push = if settings.events.callback_url.is_some() { "on" } else { "off; set RVC_CALLBACK_URL and RVC_EVENT_SECRET" };
+    let push =
+        if settings.events.callback_url.is_some() { "on" } else { "off; set RVC_CALLBACK_URL and RVC_EVENT_SECRET" };
     line(&format!("    event push      {push}"));
     line("");
     line("  Try, in a second terminal:");

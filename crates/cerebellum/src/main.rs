@@ -108,8 +108,7 @@ async fn run_demo(args: DemoArgs, global: &GlobalArgs, environment: &Environment
         robot.seed = seed;
     }
     let ports = if args.ports.is_some() { demo::Ports::Free } else { demo::Ports::Offset(args.port_offset) };
-    let options =
-        demo::Options { ports, ready_file: args.ready_file, join: args.join, without_page: args.no_page };
+    let options = demo::Options { ports, ready_file: args.ready_file, join: args.join, without_page: args.no_page };
     demo::run(settings, environment, options).await.map(|()| Exit::Ok)
 }
 

@@ -13,12 +13,13 @@ use cerebellum_ros::vision::OverlayPictures;
 use cerebellum_servers::{perception_buffer, skill_control};
 use cerebellum_sim::simulator::Simulator;
 use cerebellum_sim::simulator::command::{
-    CameraMode, CameraRequest, PersonAction, PersonRequest, PersonState, PlaceRequest, ResetRequest, SceneCommand, SceneState,
+    CameraMode, CameraRequest, PersonAction, PersonRequest, PersonState, PlaceRequest, ResetRequest, SceneCommand,
+    SceneState,
 };
 use cerebellum_vision::node::Node;
 use cerebellum_web::view::{
-    CameraView, CommandView, EndpointView, EventView, HealthView, ObjectView, OutputView, PageState, ParamView, PushView,
-    SceneView, SeenView, SkillView, TemplateView,
+    CameraView, CommandView, EndpointView, EventView, HealthView, ObjectView, OutputView, PageState, ParamView,
+    PushView, SceneView, SeenView, SkillView, TemplateView,
 };
 use cerebellum_web::{Jpeg, PageData, PageError, SceneChange, StartSkill};
 use cerebellum_wire::event::Event;
@@ -144,12 +145,21 @@ impl PageData for Page {
             camera: camera_view(&seen["camera"], scene.camera),
             bus: self.bus_view(&seen),
             skills: tasks.iter().map(|task| skill_view(task, &seen)).collect(),
-            templates: Value::Object(templates)["templates"].as_array().into_iter().flatten().map(template_view).collect(),
+            templates: Value::Object(templates)["templates"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(template_view)
+                .collect(),
             seen: seen_view(&seen),
             events: self.events.views(),
             push: PushView {
                 on: self.poster.is_on(),
-                detail: if self.poster.is_on() { String::new() } else { "set RVC_CALLBACK_URL and RVC_EVENT_SECRET".into() },
+                detail: if self.poster.is_on() {
+                    String::new()
+                } else {
+                    "set RVC_CALLBACK_URL and RVC_EVENT_SECRET".into()
+                },
                 delivered: push.delivered,
                 waiting: push.waiting as u64,
                 lost: push.refused + push.gave_up + push.dropped,
@@ -171,7 +181,8 @@ impl PageData for Page {
     }
 
     async fn overlay(&self, skill: &str) -> Result<Jpeg, PageError> {
-        let running = self.node.list(WITHIN).await.map_err(|error| PageError::Unavailable { reason: error.to_string() })?;
+        let running =
+            self.node.list(WITHIN).await.map_err(|error| PageError::Unavailable { reason: error.to_string() })?;
         if !running.iter().any(|task| task.name == skill) {
             return Err(PageError::NotFound { what: format!("no skill {skill} is running") });
         }
@@ -202,7 +213,9 @@ impl PageData for Page {
             SceneChange::PersonLeaves => (person(PersonAction::Leave), "the person goes out".to_owned()),
             SceneChange::CoverCamera => (camera(CameraMode::Covered), "the camera is covered".to_owned()),
             SceneChange::UncoverCamera => (camera(CameraMode::Open), "the camera sees".to_owned()),
-            SceneChange::Reset => (SceneCommand::Reset(ResetRequest {}), "everything stands as at the start".to_owned()),
+            SceneChange::Reset => {
+                (SceneCommand::Reset(ResetRequest {}), "everything stands as at the start".to_owned())
+            }
             SceneChange::MoveObject { object, place } => {
                 let words = format!("{object} is on the {place}");
                 (SceneCommand::Place(PlaceRequest { object, on: Some(place), ..PlaceRequest::default() }), words)
@@ -228,7 +241,8 @@ impl Page {
     }
 
     fn endpoint_views(&self) -> Vec<EndpointView> {
-        let view = |name: &str, purpose: &str, url: String| EndpointView { name: name.into(), purpose: purpose.into(), url };
+        let view =
+            |name: &str, purpose: &str, url: String| EndpointView { name: name.into(), purpose: purpose.into(), url };
         vec![
             view("skill_control", "what the robot looks for", format!("http://{}/mcp", self.endpoints.skills)),
             view("perception", "what it sees", format!("http://{}/mcp", self.endpoints.perception)),
@@ -240,7 +254,12 @@ impl Page {
         let find = json!({"template": "find_object", "params": {"query": "red can"}});
         let view = |title: &str, command: String| CommandView { title: title.into(), command };
         vec![
-            view("Claude Code", format!("claude mcp add --transport http skill_control http://{skills}/mcp\nclaude mcp add --transport http perception http://{perception}/mcp")),
+            view(
+                "Claude Code",
+                format!(
+                    "claude mcp add --transport http skill_control http://{skills}/mcp\nclaude mcp add --transport http perception http://{perception}/mcp"
+                ),
+            ),
             view("Find the red can", format!("cerebellum call http://{skills}/mcp instantiate_skill '{find}'")),
             view("What do you see?", format!("cerebellum call http://{perception}/mcp what_do_you_see")),
         ]
@@ -317,9 +336,8 @@ fn purpose(task: &TaskInfo) -> String {
     }
     let what = skill.grounding.as_deref().unwrap_or_default();
     match skill.mode {
-        SkillMode::GroundAndSegment => format!("looks for {what}"),
+        SkillMode::GroundAndSegment | SkillMode::Region => format!("looks for {what}"),
         SkillMode::SegmentAll => "looks for everything".into(),
-        SkillMode::Region => format!("looks for {what}"),
         SkillMode::Describe => "says what it sees".into(),
     }
 }
@@ -335,7 +353,11 @@ fn template_view(template: &Value) -> TemplateView {
         };
         ParamView { example: example.into(), name }
     });
-    TemplateView { name: text(&template["name"]), description: text(&template["description"]), params: params.collect() }
+    TemplateView {
+        name: text(&template["name"]),
+        description: text(&template["description"]),
+        params: params.collect(),
+    }
 }
 
 fn seen_view(seen: &Value) -> SeenView {

@@ -13,8 +13,19 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::LogFormat;
 
-/// Libraries that say more than an operator can use: capped at `warn` unless the filter names them.
-const NOISY: &[&str] = &["zenoh", "rustls", "hyper", "h2", "reqwest", "rmcp", "tower", "mio", "runtime"];
+/// Libraries that say more than an operator can use, and the level they are capped at unless the filter names them. Zenoh
+/// warns of every attempt to connect; `cerebellum_ros` says once that the bus is down, and what to do.
+const NOISY: &[(&str, &str)] = &[
+    ("zenoh", "error"),
+    ("rustls", "warn"),
+    ("hyper", "warn"),
+    ("h2", "warn"),
+    ("reqwest", "warn"),
+    ("rmcp", "warn"),
+    ("tower", "warn"),
+    ("mio", "warn"),
+    ("runtime", "warn"),
+];
 
 const LEVELS: &[&str] = &["off", "error", "warn", "info", "debug", "trace"];
 
@@ -64,7 +75,8 @@ pub fn check_level(level: &str) -> Result<(), String> {
 }
 
 fn filter(level: &str) -> EnvFilter {
-    let caps = NOISY.iter().filter(|target| !level.contains(*target)).map(|target| format!("{target}=warn"));
+    let caps =
+        NOISY.iter().filter(|(target, _)| !level.contains(target)).map(|(target, cap)| format!("{target}={cap}"));
     let quiet = matches!(level.trim(), "off" | "error");
     let all: Vec<String> = [level.to_owned()].into_iter().chain(caps.filter(|_| !quiet)).collect();
     EnvFilter::try_new(all.join(",")).unwrap_or_else(|_| EnvFilter::new("info"))

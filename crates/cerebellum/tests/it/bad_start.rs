@@ -28,7 +28,13 @@ fn a_wrong_setting_ends_with_64_and_names_itself() {
     check(&place, &["skill-control"], &[("ROS_DOMAIN_ID", "400")], 64, &["domain_id", "232"]);
     check(&place, &["skill-control", "--transport", "pigeon"], &[], 64, &["pigeon", "sse"]);
     check(&place, &["skill-control"], &[("MCP_PORT", "seventy")], 64, &["seventy"]);
-    check(&place, &["perception-buffer"], &[("RVC_EVENT_SECRET", "short"), ("RVC_CALLBACK_URL", "http://127.0.0.1:1/")], 64, &["16"]);
+    check(
+        &place,
+        &["perception-buffer"],
+        &[("RVC_EVENT_SECRET", "short"), ("RVC_CALLBACK_URL", "http://127.0.0.1:1/")],
+        64,
+        &["16"],
+    );
     check(&place, &["demo", "--port-offset", "70000"], &[], 64, &["70000"]);
     check(&place, &["fly"], &[], 64, &["fly"]);
 }

@@ -30,7 +30,10 @@ impl Place {
         command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy();
-            if ["MCP_", "CEREBELLUM_", "RVC_", "ROS_", "ZENOH_", "RUST_LOG"].iter().any(|prefix| name.starts_with(prefix)) {
+            if ["MCP_", "CEREBELLUM_", "RVC_", "ROS_", "ZENOH_", "RUST_LOG"]
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
+            {
                 command.env_remove(&*name);
             }
         }

@@ -21,7 +21,11 @@ impl Robot {
         let variables = [("CEREBELLUM_ZENOH_ENDPOINT", endpoint.as_str())];
         let servers = vec![
             place.start("skills", &["skill-control", "--transport", "http", "--port", &skills_port], &variables),
-            place.start("perception", &["perception-buffer", "--transport", "http", "--port", &perception_port], &variables),
+            place.start(
+                "perception",
+                &["perception-buffer", "--transport", "http", "--port", &perception_port],
+                &variables,
+            ),
         ];
         let skills = Session::open(&format!("http://127.0.0.1:{skills_port}/mcp")).await;
         let perception = Session::open(&format!("http://127.0.0.1:{perception_port}/mcp")).await;
@@ -46,7 +50,9 @@ impl Robot {
 }
 
 fn is_fresh(latest: &Value) -> bool {
-    latest["ok"] == json!(true) && latest["stale"] == json!(false) && latest["detections"][0]["label"] == json!("red can")
+    latest["ok"] == json!(true)
+        && latest["stale"] == json!(false)
+        && latest["detections"][0]["label"] == json!("red can")
 }
 
 #[tokio::test(flavor = "multi_thread")]
