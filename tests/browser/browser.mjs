@@ -15,7 +15,7 @@ export async function openPage(size) {
   page.on("console", (message) => message.type() === "error" && faults.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => faults.push(`script: ${error.message}`));
   page.on("request", (request) => {
-    if (!request.url().startsWith(ready.page)) faults.push(`a request beyond the page: ${request.url()}`);
+    if (!request.url().replace(/^blob:/, "").startsWith(ready.page)) faults.push(`a request beyond the page: ${request.url()}`);
   });
   await page.goto(ready.page);
   await page.waitForFunction(() => document.querySelector("#picture")?.naturalWidth > 0);

@@ -11,7 +11,7 @@ use crate::process::{cargo, command, root, show};
 const READY_DEADLINE: Duration = Duration::from_secs(50);
 
 /// The program under test, built if need be.
-pub(crate) fn program() -> Result<PathBuf> {
+fn program() -> Result<PathBuf> {
     show(cargo().args(["build", "--locked"]))?;
     Ok(root().join("target/debug/cerebellum"))
 }
@@ -45,6 +45,19 @@ impl Demo {
     /// The file with all endpoints.
     pub(crate) fn ready_file(&self) -> PathBuf {
         self.folder.join("ready.json")
+    }
+
+    /// One of the endpoints of the ready file.
+    pub(crate) fn endpoint(&self, key: &str) -> Result<String> {
+        let ready: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(self.ready_file())?)?;
+        ready[key].as_str().map(str::to_owned).with_context(|| format!("the ready file has no {key}"))
+    }
+
+    /// The program, with the state folder of this demo.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = command(root().join("target/debug/cerebellum"));
+        command.env("XDG_STATE_HOME", self.folder.join("state"));
+        command
     }
 
     /// Runs a command that finds the demo through `CEREBELLUM_READY` and the program through `CEREBELLUM_BIN`.

@@ -1,7 +1,10 @@
 //! The command line: what can be asked of the program, and what answers without a server of its own.
 
+#![allow(clippy::doc_markdown, rustdoc::bare_urls, reason = "doc comments here are help texts, shown on a terminal")]
+
 use std::path::PathBuf;
 
+use cerebellum_sim::simulator::still::View;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::{Log, LogFormat};
@@ -202,7 +205,7 @@ pub enum SimCommand {
     Serve(SimServeArgs),
     /// Change what a running simulator's home looks like
     Scene(SceneArgs),
-    /// Take a picture of a running simulator's home
+    /// Take a picture of a running simulator's home; of the home as it is shipped when none is running
     Snapshot(SnapshotArgs),
 }
 
@@ -223,9 +226,9 @@ pub struct SimServeArgs {
 /// Where the control port of a simulator is.
 #[derive(Args, Clone, Debug)]
 pub struct ControlArgs {
-    /// The control port
-    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:9200")]
-    pub control: String,
+    /// The control port; http://127.0.0.1:9200 unless given
+    #[arg(long, value_name = "URL")]
+    pub control: Option<String>,
     /// A file with the operator token; the one of the state folder unless given
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
@@ -288,6 +291,8 @@ pub enum SceneAction {
         #[arg(long, value_name = "DEGREES", requires = "at", allow_hyphen_values = true)]
         yaw_deg: Option<f64>,
     },
+    /// Put everything back as it was at the start
+    Reset,
 }
 
 /// What the person does.
@@ -318,8 +323,8 @@ pub struct SnapshotArgs {
     #[arg(value_name = "FILE.png")]
     pub file: PathBuf,
     /// From where: head, room, living, table, person, robot or plan
-    #[arg(long, default_value = "head")]
-    pub view: String,
+    #[arg(long, default_value = "head", value_parser = sim::parse_view)]
+    pub view: View,
     /// Pixels in a row
     #[arg(long, value_name = "PIXELS", default_value_t = 640)]
     pub width: u32,
@@ -427,6 +432,12 @@ fn positive(text: &str) -> Result<f64, String> {
         Ok(number) if number > 0.0 && number <= 86_400.0 => Ok(number),
         _ => Err("expected seconds, more than 0 and at most 86400".to_owned()),
     }
+}
+
+/// Says something on the side, on stderr. A reader that went away is not a fault.
+fn note(text: &str) {
+    use std::io::Write;
+    drop(writeln!(std::io::stderr().lock(), "{text}"));
 }
 
 /// Prints to stdout. A reader that went away is not a fault.

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use cerebellum::cli::{self, Cli, Command, DemoArgs, EngineArg, GlobalArgs, SimArgs, SimCommand, VisionNodeArgs};
-use cerebellum::config::{self, Environment, Loaded, Lookup, Resource, Robot, Settings, SimCamera, SimRobot, Vision};
+use cerebellum::config::{
+    self, Environment, Loaded, Log, LogFormat, Lookup, Resource, Robot, Settings, SimCamera, SimRobot, Vision,
+};
 use cerebellum::exit::{Exit, Failure};
 use cerebellum::telemetry::{self, Look};
 use cerebellum::{alone, demo};
@@ -42,11 +44,11 @@ async fn run(cli: Cli) -> Result<Exit, Failure> {
     let global = &cli.global;
     match cli.command {
         Command::Call(args) => {
-            quiet(global, &environment)?;
+            quiet(global, &environment, LogFormat::Pretty)?;
             cli::call::run(&args).await
         }
         Command::Tools(args) => {
-            quiet(global, &environment)?;
+            quiet(global, &environment, LogFormat::Pretty)?;
             cli::tools::run(&args).await
         }
         Command::Config(args) => cli::config::run(&args, global.config.as_deref(), &environment),
@@ -72,10 +74,9 @@ async fn run(cli: Cli) -> Result<Exit, Failure> {
 
 /// Configuration and logs of a subcommand that serves.
 fn start(global: &GlobalArgs, environment: &Environment) -> Result<Settings, Failure> {
-    let loaded = load(global, environment)?;
-    let level = global.log_level.clone().unwrap_or_else(|| loaded.settings.log.level.clone());
-    log(global, &level, &loaded.settings)?;
-    Ok(loaded.settings)
+    let settings = load(global, environment)?.settings;
+    log(global, &settings.log)?;
+    Ok(settings)
 }
 
 fn load(global: &GlobalArgs, environment: &Environment) -> Result<Loaded, Failure> {
@@ -83,27 +84,22 @@ fn load(global: &GlobalArgs, environment: &Environment) -> Result<Loaded, Failur
     Ok(config::load(&lookup)?)
 }
 
-fn log(global: &GlobalArgs, level: &str, settings: &Settings) -> Result<(), Failure> {
-    telemetry::check_level(level).map_err(|message| Failure::usage(format!("--log-level: {message}")))?;
-    let format = global.log_format.map_or(settings.log.format, Into::into);
-    telemetry::init(level, Look::of(format));
+fn log(global: &GlobalArgs, configured: &Log) -> Result<(), Failure> {
+    let log = global.log_over(configured)?;
+    telemetry::init(&log.level, Look::of(log.format));
     Ok(())
 }
 
-/// Logs of a subcommand for people: warnings, unless more is asked for.
-fn quiet(global: &GlobalArgs, environment: &Environment) -> Result<(), Failure> {
-    let level = global.log_level.as_deref().or_else(|| environment.get("RUST_LOG")).unwrap_or("warn");
-    telemetry::check_level(level).map_err(|message| Failure::usage(format!("--log-level: {message}")))?;
-    let format = global.log_format.map_or(config::LogFormat::Pretty, Into::into);
-    telemetry::init(level, Look::of(format));
-    Ok(())
+/// Logs of a subcommand for people: warnings, unless the command line or `RUST_LOG` asks for more.
+fn quiet(global: &GlobalArgs, environment: &Environment, format: LogFormat) -> Result<(), Failure> {
+    let level = environment.get("RUST_LOG").unwrap_or("warn").to_owned();
+    log(global, &Log { level, format })
 }
 
 async fn run_demo(args: DemoArgs, global: &GlobalArgs, environment: &Environment) -> Result<Exit, Failure> {
     let mut settings = load(global, environment)?.settings;
     // The banner is for people; the log speaks up when something is wrong, or when it is asked to.
-    let level = global.log_level.as_deref().or_else(|| environment.get("RUST_LOG")).unwrap_or("warn");
-    log(global, level, &settings)?;
+    quiet(global, environment, settings.log.format)?;
     if let (Some(seed), Robot::Sim(robot)) = (args.seed, &mut settings.robot) {
         robot.seed = seed;
     }
@@ -144,15 +140,13 @@ fn with_node(mut settings: Settings, args: &VisionNodeArgs) -> Result<Settings, 
         };
     }
     match args.engine {
-        None => {}
         Some(EngineArg::GroundTruth) => settings.vision = Vision::GroundTruth,
-        Some(EngineArg::Geometry) => {
-            if !matches!(settings.vision, Vision::Geometry { .. }) {
-                let things = config::embedded_file("vision/things.yaml")
-                    .ok_or_else(|| Failure::new(Exit::Software, "the shipped list of things is missing"))?;
-                settings.vision = Vision::Geometry { things: Resource::Embedded(things) };
-            }
+        Some(EngineArg::Geometry) if settings.vision == Vision::GroundTruth => {
+            let things = config::embedded_file("vision/things.yaml")
+                .ok_or_else(|| Failure::new(Exit::Software, "the shipped list of things is missing"))?;
+            settings.vision = Vision::Geometry { things: Resource::Embedded(things) };
         }
+        Some(EngineArg::Geometry) | None => {}
     }
     Ok(settings)
 }

@@ -1,4 +1,4 @@
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use cerebellum_mcp::attach::{Answer, CallError, CallOptions};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{CallArgs, arguments, pictures, print, target};
+use super::{CallArgs, arguments, note, pictures, print, target};
 use crate::exit::{Exit, Failure};
 
 pub(super) const EXAMPLES: &str = "\
@@ -56,7 +56,9 @@ fn show(args: &CallArgs, answer: Answer) -> Result<Exit, Failure> {
         Some(folder) => {
             let saved = pictures::save(&mut data, folder)
                 .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
-            saved.iter().for_each(|path| note(&format!("saved {}", path.display())));
+            for path in &saved {
+                note(&format!("saved {}", path.display()));
+            }
         }
         None if args.raw => {}
         None => pictures::describe(&mut data),
@@ -97,11 +99,6 @@ impl Progress for Notes {
             .unwrap_or_default();
         note(&format!("{share}{message}"));
     }
-}
-
-fn note(text: &str) {
-    // Notes are a courtesy: a reader that went away misses them.
-    drop(writeln!(std::io::stderr().lock(), "{text}"));
 }
 
 #[cfg(test)]

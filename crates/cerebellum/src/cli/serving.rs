@@ -66,7 +66,7 @@ impl ServingArgs {
             (None, Some(text)) => text
                 .trim()
                 .parse()
-                .map_err(|_| Failure::usage(format!("MCP_PORT: {text:?} is no port; expected 0 to 65535")))?,
+                .map_err(|_no_number| Failure::usage(format!("MCP_PORT: {text:?} is no port; expected 0 to 65535")))?,
         };
         let named = environment.get("MCP_ALLOWED_HOSTS").unwrap_or_default();
         let named = named.split(',').map(str::trim).filter(|host| !host.is_empty()).map(str::to_owned);

@@ -1,10 +1,14 @@
 use std::time::Duration;
 
+use cerebellum_sim::simulator::still::{StillRequest, View};
+use cerebellum_sim::simulator::{SimConfig, Simulator};
 use reqwest::{Method, StatusCode};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use super::{CameraArg, ControlArgs, PersonArg, SceneAction, SceneArgs, SnapshotArgs, print};
+use super::{CameraArg, ControlArgs, PersonArg, SceneAction, SceneArgs, SnapshotArgs, note, print};
 use crate::config::{Environment, state_folder};
 use crate::exit::{Exit, Failure};
 use crate::secrets;
@@ -19,6 +23,8 @@ Examples:
   cerebellum sim scene base sofa
   cerebellum sim snapshot home.png";
 
+/// The control port of a demo.
+const CONTROL_DEFAULT: &str = "http://127.0.0.1:9200";
 /// How long the simulator may take to answer.
 const DEADLINE: Duration = Duration::from_secs(20);
 
@@ -56,14 +62,45 @@ pub async fn scene(args: &SceneArgs, environment: &Environment) -> Result<Exit, 
     Ok(if answer.get("ok") == Some(&Value::Bool(false)) { Exit::Failed } else { Exit::Ok })
 }
 
-/// Writes a picture of the home of a running simulator into a file.
+/// Writes a picture of the home into a file: of a running simulator's, or as it is shipped when none is running and none was
+/// named.
 pub async fn snapshot(args: &SnapshotArgs, environment: &Environment) -> Result<Exit, Failure> {
-    let control = Control::open(&args.control, environment)?;
-    let path = format!("/scene/picture?view={}&width={}&height={}", args.view, args.width, args.height);
-    let picture = control.send(Method::GET, &path, None).await?;
+    let request = StillRequest { view: args.view, width: args.width, height: args.height };
+    let running = running_snapshot(args, &request, environment).await;
+    let picture = match running {
+        Err(failure) if args.control.control.is_none() && failure.exit != Exit::Failed => own_snapshot(request).await?,
+        other => other?,
+    };
     std::fs::write(&args.file, &picture)
         .map_err(|error| Failure::failed(format!("{}: {error}", args.file.display())))?;
     Ok(Exit::Ok)
+}
+
+async fn running_snapshot(
+    args: &SnapshotArgs,
+    request: &StillRequest,
+    environment: &Environment,
+) -> Result<Vec<u8>, Failure> {
+    let control = Control::open(&args.control, environment)?;
+    let view = serde_json::to_value(request.view).unwrap_or_default();
+    let view = view.as_str().unwrap_or_default();
+    let path = format!("/scene/picture?view={view}&width={}&height={}", request.width, request.height);
+    control.send(Method::GET, &path, None).await
+}
+
+async fn own_snapshot(request: StillRequest) -> Result<Vec<u8>, Failure> {
+    note("no simulator is running: this is the home as it stands at the start");
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    let simulator = Simulator::start(SimConfig::default(), &tasks, stop.clone());
+    let picture = simulator.still(request).await.map_err(|error| Failure::usage(error.to_string()));
+    stop.cancel();
+    picture
+}
+
+/// Reads the word for a view.
+pub(super) fn parse_view(word: &str) -> Result<View, String> {
+    serde_json::from_value(Value::from(word))
+        .map_err(|_unknown| "expected head, room, living, table, person, robot or plan".to_owned())
 }
 
 /// The route and the body of a change; `None` when nothing is changed.
@@ -115,6 +152,7 @@ fn request(action: &SceneAction) -> Option<(&'static str, Value)> {
             set("yaw_deg", yaw_deg.map(Into::into));
             "/scene/base"
         }
+        SceneAction::Reset => "/scene/reset",
     };
     Some((path, body))
 }
@@ -128,10 +166,10 @@ struct Control {
 
 impl Control {
     fn open(args: &ControlArgs, environment: &Environment) -> Result<Self, Failure> {
-        let url = reqwest::Url::parse(&args.control).ok().filter(|url| url.host().is_some());
-        let url = url.ok_or_else(|| {
-            Failure::usage(format!("--control: {:?} is no URL, such as http://127.0.0.1:9200", args.control))
-        })?;
+        let asked = args.control.as_deref().unwrap_or(CONTROL_DEFAULT);
+        let url = reqwest::Url::parse(asked).ok().filter(|url| url.host().is_some());
+        let url =
+            url.ok_or_else(|| Failure::usage(format!("--control: {asked:?} is no URL, such as {CONTROL_DEFAULT}")))?;
         let file = args.token_file.clone().unwrap_or_else(|| secrets::operator_token_file(&state_folder(environment)));
         let token = secrets::read_token(&file).map_err(|error| {
             Failure::usage(format!("the operator token cannot be read: {error}\nThe simulator writes it when it starts; was it started by another user, or with another XDG_STATE_HOME?"))
@@ -194,7 +232,7 @@ mod tests {
     fn control(server: &MockServer, folder: &tempfile::TempDir) -> ControlArgs {
         let token_file = folder.path().join("operator.token");
         std::fs::write(&token_file, "the-token\n").unwrap();
-        ControlArgs { control: server.uri(), token_file: Some(token_file) }
+        ControlArgs { control: Some(server.uri()), token_file: Some(token_file) }
     }
 
     #[test]
@@ -218,6 +256,7 @@ mod tests {
                 ("/scene/base", json!({"x": 1.0, "y": 2.0, "yaw_deg": 90.0})),
             ),
             (SceneAction::Camera { what: CameraArg::Uncover }, ("/scene/camera", json!({"mode": "open"}))),
+            (SceneAction::Reset, ("/scene/reset", json!({}))),
         ] {
             assert_eq!(request(&action), Some(expected), "{action:?}");
         }
@@ -257,9 +296,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("token"), "x").unwrap();
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let control = ControlArgs { control: format!("http://{free}"), token_file: Some(folder.path().join("token")) };
-        let args =
-            SnapshotArgs { file: folder.path().join("x.png"), view: "head".into(), width: 64, height: 48, control };
+        let control =
+            ControlArgs { control: Some(format!("http://{free}")), token_file: Some(folder.path().join("token")) };
+        let args = SnapshotArgs { file: folder.path().join("x.png"), view: View::Head, width: 64, height: 48, control };
         let failure = snapshot(&args, &Environment::default()).await.unwrap_err();
         assert_eq!(failure.exit, Exit::Unavailable, "{failure}");
     }
@@ -268,7 +307,7 @@ mod tests {
     async fn without_a_token_nothing_is_sent() {
         let folder = tempfile::tempdir().unwrap();
         let environment = Environment::of([("XDG_STATE_HOME", folder.path().to_str().unwrap())]);
-        let control = ControlArgs { control: "http://127.0.0.1:9".into(), token_file: None };
+        let control = ControlArgs { control: Some("http://127.0.0.1:9".into()), token_file: None };
         let failure = scene(&SceneArgs { control, action: SceneAction::Show }, &environment).await.unwrap_err();
         assert!(failure.exit == Exit::Usage && failure.message.contains("operator.token"), "{failure}");
     }

@@ -20,7 +20,7 @@ pub(super) async fn connect(target: &TargetArgs) -> Result<Client, Failure> {
     let endpoint = endpoint(target)?;
     // Another part of the program may have chosen the same provider before.
     drop(rustls::crypto::ring::default_provider().install_default());
-    Client::connect(&endpoint, CONNECT).await.map_err(failure)
+    Client::connect(&endpoint, CONNECT).await.map_err(|error| failure(&error))
 }
 
 fn endpoint(target: &TargetArgs) -> Result<Endpoint, Failure> {
@@ -48,12 +48,12 @@ fn endpoint(target: &TargetArgs) -> Result<Endpoint, Failure> {
     Ok(Endpoint::of_url(url, token))
 }
 
-fn failure(error: AttachError) -> Failure {
-    let exit = match &error {
+fn failure(error: &AttachError) -> Failure {
+    let exit = match error {
         AttachError::BadAddress { .. } | AttachError::Program { .. } => Exit::Usage,
         _ => Exit::Unavailable,
     };
-    let remedies = match &error {
+    let remedies = match error {
         AttachError::Refused { .. }
         | AttachError::Unreachable { .. }
         | AttachError::TimedOut { .. }

@@ -50,18 +50,15 @@ pub(super) fn take_out(text: &str, expressions: &mut Vec<Expression>) -> String 
         let (before, from) = rest.split_at(start);
         kept.push_str(before);
         let end = from.find(['}', '\n']).filter(|&end| from[end..].starts_with('}'));
-        match end.and_then(|end| Some((end, Expression::parse(&from[2..end])?))) {
-            Some((end, expression)) => {
-                kept.push(OPEN);
-                kept.push_str(&expressions.len().to_string());
-                kept.push(CLOSE);
-                expressions.push(expression);
-                rest = &from[end + 1..];
-            }
-            None => {
-                kept.push_str("${");
-                rest = &from[2..];
-            }
+        if let Some((end, expression)) = end.and_then(|end| Some((end, Expression::parse(&from[2..end])?))) {
+            kept.push(OPEN);
+            kept.push_str(&expressions.len().to_string());
+            kept.push(CLOSE);
+            expressions.push(expression);
+            rest = &from[end + 1..];
+        } else {
+            kept.push_str("${");
+            rest = &from[2..];
         }
     }
     kept.push_str(rest);
