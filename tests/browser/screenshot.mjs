@@ -10,7 +10,7 @@ try {
   await page.locator("#overlays label", { hasText: "find_object" }).click();
   await page.waitForFunction(() => document.querySelector("#picture-title").textContent.includes("find_object"));
   await page.waitForTimeout(1500);
-  await page.screenshot({ path: process.argv[2] });
+  await page.screenshot({ path: process.argv[2], type: "jpeg", quality: 82 });
 } finally {
   await browser.close();
 }

@@ -37,6 +37,6 @@ pub(crate) fn run() -> Result<bool> {
         show(sim(&["snapshot"]).arg(folder.join(file)).args(*words))?;
     }
     show(&mut sim(&["scene", "reset"]))?;
-    browser::screenshot(&demo, &folder.join("page.png"))?;
+    browser::screenshot(&demo, &folder.join("page.jpg"))?;
     Ok(true)
 }

@@ -227,10 +227,10 @@ pub struct SimServeArgs {
 #[derive(Args, Clone, Debug)]
 pub struct ControlArgs {
     /// The control port; http://127.0.0.1:9200 unless given
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", global = true)]
     pub control: Option<String>,
     /// A file with the operator token; the one of the state folder unless given
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", global = true)]
     pub token_file: Option<PathBuf>,
 }
 

@@ -14,14 +14,15 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::config::LogFormat;
 
 /// Libraries that say more than an operator can use, and the level they are capped at unless the filter names them. Zenoh
-/// warns of every attempt to connect; `cerebellum_ros` says once that the bus is down, and what to do.
+/// warns of every attempt to connect, and rmcp of every caller that went away: `cerebellum_ros` and `cerebellum_mcp` say
+/// what matters of it once, and what to do.
 const NOISY: &[(&str, &str)] = &[
     ("zenoh", "error"),
     ("rustls", "warn"),
     ("hyper", "warn"),
     ("h2", "warn"),
     ("reqwest", "warn"),
-    ("rmcp", "warn"),
+    ("rmcp", "off"),
     ("tower", "warn"),
     ("mio", "warn"),
     ("runtime", "warn"),
@@ -125,7 +126,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use serde_json::Value;
-    use tracing::{info, info_span, trace, warn};
+    use tracing::{error, info, info_span, trace, warn};
 
     use super::*;
 
@@ -184,11 +185,12 @@ mod tests {
         let noise = || {
             info!(target: "zenoh::net", "chatter");
             info!(target: "zenoh_transport::unicast", "chatter");
-            warn!(target: "zenoh::net", "trouble");
+            warn!(target: "zenoh::net", "an attempt that failed");
+            error!(target: "zenoh::net", "trouble");
             trace!(target: "cerebellum", "ours");
         };
         assert_eq!(lines("trace", noise).len(), 2);
-        assert_eq!(lines("trace,zenoh=info", noise).len(), 4);
+        assert_eq!(lines("trace,zenoh=info", noise).len(), 5);
     }
 
     #[test]
