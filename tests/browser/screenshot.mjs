@@ -9,6 +9,7 @@ try {
   await skill(page, "find_object").locator("[data-value=yes]").waitFor();
   await page.locator("#overlays label", { hasText: "find_object" }).click();
   await page.waitForFunction(() => document.querySelector("#picture-title").textContent.includes("find_object"));
+  await page.evaluate(() => scrollTo(0, 0));
   await page.waitForTimeout(1500);
   await page.screenshot({ path: process.argv[2], type: "jpeg", quality: 82 });
 } finally {

@@ -13,5 +13,9 @@ pub(crate) fn run() -> Result<()> {
         show(cargo().args(["test", "--workspace", "--locked", "--no-fail-fast"]))?;
     }
     show(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--quiet", "--", "-D", "warnings"]))?;
+    // What the tests built is what people run.
+    show(cargo().args(["run", "--locked", "--quiet", "--", "--version"]))?;
+    show(cargo().args(["run", "--locked", "--quiet", "--", "schema", "--check"]))?;
+    show(cargo().args(["run", "--locked", "--quiet", "--", "config", "check"]))?;
     tidy::check()
 }
