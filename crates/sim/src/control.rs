@@ -1,6 +1,6 @@
 //! The control port's routes: who may, what was asked, what to answer.
 //!
-//! Reading the scene is open; changing it and drawing stills ask for the operator's token. No route here is a tool of an
+//! Only callers on this machine that name it so are answered. Reading the scene is open to them; changing it and drawing stills ask for the operator's token. No route here is a tool of an
 //! agent.
 
 use std::sync::Arc;
@@ -22,6 +22,9 @@ use crate::simulator::command::SceneCommand;
 use crate::simulator::still::StillRequest;
 use crate::simulator::{SimError, Simulator};
 use crate::world::WorldError;
+
+/// Which names the port answers to.
+mod host;
 
 /// Largest body that is read.
 const MAX_BODY: usize = 16 * 1024;
@@ -50,6 +53,7 @@ pub fn router(simulator: Arc<Simulator>, operator_token: SecretString) -> Router
             failure(StatusCode::METHOD_NOT_ALLOWED, "wrong_method", "this route wants another method", next)
         })
         .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::from_fn(host::only_loopback_names))
         .with_state(simulator)
 }
 

@@ -29,7 +29,7 @@ impl Port {
     }
 
     async fn send(&self, method: Method, path: &str, token: Option<&str>, body: &str) -> (StatusCode, Vec<u8>) {
-        let mut request = Request::builder().method(method).uri(path);
+        let mut request = Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1:9203");
         if let Some(token) = token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
@@ -63,6 +63,35 @@ async fn anybody_reads_the_scene_and_only_the_operator_changes_it() {
     }
     let (status, answer) = port.post("/scene/person", &json!({"action": "enter"})).await;
     assert_eq!((status, &answer["scene"]["person"]), (StatusCode::OK, &json!("entering")));
+}
+
+#[tokio::test]
+async fn only_loopback_names_are_answered() {
+    let port = Port::open("sesame");
+    for (host, expected) in [
+        ("127.0.0.1:9203", StatusCode::OK),
+        ("LOCALHOST", StatusCode::OK),
+        ("[::1]:9203", StatusCode::OK),
+        ("evil.example", StatusCode::MISDIRECTED_REQUEST),
+        ("127.0.0.1.evil.example:9203", StatusCode::MISDIRECTED_REQUEST),
+        ("localhost@evil.example", StatusCode::MISDIRECTED_REQUEST),
+        ("evil.example@localhost", StatusCode::MISDIRECTED_REQUEST),
+        ("192.168.1.5:9203", StatusCode::MISDIRECTED_REQUEST),
+        ("", StatusCode::MISDIRECTED_REQUEST),
+    ] {
+        for path in ["/scene", "/health"] {
+            let request = Request::builder().uri(path).header(header::HOST, host).body(Body::empty()).unwrap();
+            assert_eq!(port.router.clone().oneshot(request).await.unwrap().status(), expected, "{path} {host}");
+        }
+        let request = Request::post("/scene/reset")
+            .header(header::HOST, host)
+            .header(header::AUTHORIZATION, "Bearer sesame")
+            .body(Body::from("{}"))
+            .unwrap();
+        assert_eq!(port.router.clone().oneshot(request).await.unwrap().status(), expected, "reset {host}");
+    }
+    let nameless = Request::builder().uri("/nowhere").body(Body::empty()).unwrap();
+    assert_eq!(port.router.clone().oneshot(nameless).await.unwrap().status(), StatusCode::MISDIRECTED_REQUEST);
 }
 
 #[tokio::test]
