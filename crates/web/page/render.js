@@ -17,10 +17,10 @@ export function render(state) {
 }
 
 function renderHealth({ robot, camera, bus, push }) {
-  const lastFrame = camera.alive ? `live, ${age(camera.last_frame_age_s)}` : camera.problem || `silent, last ${age(camera.last_frame_age_s)}`;
+  const lastFrame = camera.problem || `${camera.alive ? "live," : "silent, last"} ${age(camera.last_frame_age_s)}`;
   const pills = [
     { name: robot.name || "robot", detail: robot.detail, tone: robot.ok ? "good" : "bad" },
-    { name: "camera", detail: lastFrame, tone: camera.alive ? "good" : "bad" },
+    { name: "camera", detail: lastFrame, tone: !camera.alive ? "bad" : camera.problem ? "warn" : "good" },
     { name: bus.name || "bus", detail: bus.detail, tone: bus.ok ? "good" : "bad" },
     { name: "push", detail: push.on ? (push.problem ? "failing" : "on") : "off", tone: push.on ? (push.problem ? "warn" : "good") : "" },
   ];
@@ -138,7 +138,8 @@ export function wireScene() {
 
 function renderEvents(events, push) {
   const counts = [`${push.delivered} delivered`, push.waiting && `${push.waiting} waiting`, push.lost && `${push.lost} lost`];
-  setBadge(byId("push-state"), push.on ? counts.filter(Boolean).join(", ") : "push is off", push.on && push.lost ? "warn" : "");
+  setText(byId("events-title"), push.on ? "Events pushed lately" : "Events");
+  setBadge(byId("push-state"), push.on ? counts.filter(Boolean).join(", ") : "not pushed: push is off", push.on && push.lost ? "warn" : "");
   setOptional(byId("push-detail"), [push.detail, push.problem && `last try: ${push.problem}`].filter(Boolean).join(" · "));
   byId("events-empty").hidden = events.length > 0;
   const create = () => element("li", {}, element("b"), element("span", { class: "what" }), element("span", { class: "when" }));

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use axum::http::{HeaderValue, StatusCode};
@@ -108,19 +109,30 @@ struct After {
     after: Option<i64>,
 }
 
-async fn picture(State(data): State<Data>, Query(query): Query<After>) -> Result<Response, PageError> {
+impl After {
+    fn of(query: Result<Query<Self>, QueryRejection>) -> Result<Option<i64>, PageError> {
+        query.map(|Query(query)| query.after).map_err(|rejection| {
+            let reason = format!("after is the stamp of a picture in nanoseconds ({})", rejection.body_text());
+            PageError::BadRequest { reason }
+        })
+    }
+}
+
+async fn picture(State(data): State<Data>, query: Result<Query<After>, QueryRejection>) -> Result<Response, PageError> {
+    let after = After::of(query)?;
     let jpeg = within(READ_WITHIN, data.picture()).await?;
-    Ok(jpeg_response(jpeg, query.after))
+    Ok(jpeg_response(jpeg, after))
 }
 
 async fn overlay(
     State(data): State<Data>,
     Path(file): Path<String>,
-    Query(query): Query<After>,
+    query: Result<Query<After>, QueryRejection>,
 ) -> Result<Response, PageError> {
+    let after = After::of(query)?;
     let skill = file.strip_suffix(".jpg").unwrap_or(&file);
     let jpeg = within(READ_WITHIN, data.overlay(skill)).await?;
-    Ok(jpeg_response(jpeg, query.after))
+    Ok(jpeg_response(jpeg, after))
 }
 
 /// The picture, or 204 when it is the one the browser has already; its age goes along in both cases.

@@ -18,7 +18,7 @@ pub struct PageState {
     pub templates: Vec<TemplateView>,
     /// What is seen, as a planner reads it.
     pub seen: SeenView,
-    /// Events pushed lately, newest first.
+    /// The last events, newest first; pushed when pushing is on.
     pub events: Vec<EventView>,
     /// How pushing goes.
     pub push: PushView,
@@ -46,7 +46,7 @@ pub struct HealthView {
 pub struct CameraView {
     /// Its topic.
     pub topic: String,
-    /// Whether pictures come.
+    /// Whether pictures come. They do when something covers the lens, too: `problem` says that.
     pub alive: bool,
     /// Age of the last picture in seconds.
     pub last_frame_age_s: Option<f64>,
@@ -123,7 +123,7 @@ pub struct SeenView {
     pub stale: bool,
 }
 
-/// An event that was pushed.
+/// An event. It was pushed when pushing is on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EventView {
     /// Its id.

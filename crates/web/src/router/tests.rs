@@ -291,6 +291,38 @@ async fn a_picture_carries_its_age_and_is_not_sent_twice() {
 }
 
 #[tokio::test]
+async fn a_stamp_that_is_no_number_is_refused_as_all_else() {
+    for path in ["/picture.jpg?after=abc", "/overlay/find_object.jpg?after=1.5"] {
+        let answer = get(path).await;
+        assert_eq!((answer.status, answer.code()), (StatusCode::BAD_REQUEST, "bad_request".into()), "{path}");
+        assert!(answer.json()["error"]["message"].as_str().unwrap().contains("after"), "{path}");
+    }
+}
+
+#[test]
+fn what_is_seen_is_no_scroll_box() {
+    let style = include_str!("../../page/style.css");
+    let rule = style.lines().find(|line| line.starts_with(".seen {")).unwrap();
+    assert!(rule.contains("white-space: pre-wrap"), "{rule}");
+    assert!(!rule.contains("max-height") && !rule.contains("overflow-y"), "{rule}");
+}
+
+#[test]
+fn a_camera_with_a_problem_is_not_shown_as_live() {
+    let script = include_str!("../../page/render.js");
+    assert!(script.contains(r#"tone: !camera.alive ? "bad" : camera.problem ? "warn" : "good""#));
+    assert!(script.contains("const lastFrame = camera.problem || "));
+}
+
+#[test]
+fn events_are_called_pushed_only_when_push_is_on() {
+    let script = include_str!("../../page/render.js");
+    assert!(script.contains(r#"push.on ? "Events pushed lately" : "Events""#));
+    assert!(script.contains("not pushed: push is off"));
+    assert!(!include_str!("../../page/index.html").contains("pushed"));
+}
+
+#[tokio::test]
 async fn a_picture_that_is_not_there_is_503_with_the_reason() {
     let answer = get("/overlay/watch_for.jpg").await;
     assert_eq!((answer.status, answer.code()), (StatusCode::SERVICE_UNAVAILABLE, "unavailable".into()));
