@@ -20,6 +20,7 @@ use tracing::Instrument;
 
 use crate::calls::{Calls, StreamLink};
 use crate::serve::metrics::Metrics;
+use crate::shown::shown;
 use crate::tool_server::{CallContext, ToolServer};
 
 /// Tools, resources and the server itself as the protocol describes them.
@@ -69,7 +70,7 @@ impl Adapter {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let Some(spec) = self.spec(name) else { return Err(self.unknown(name)) };
-        let span = tracing::info_span!("tool_call", tool = spec.name, request_id = %context.id);
+        let span = tracing::info_span!("tool_call", tool = spec.name, request_id = shown(&context.id.to_string()));
         async {
             let started = Instant::now();
             let outcome = match arguments {
@@ -129,7 +130,7 @@ impl Adapter {
     fn unknown(&self, name: &str) -> ErrorData {
         let known: Vec<_> = self.0.tools.iter().map(|tool| tool.name.as_ref()).collect();
         ErrorData::invalid_params(
-            format!("unknown tool {name:?}; this server has: {}", known.join(", ")),
+            format!("unknown tool {:?}; this server has: {}", shown(name), known.join(", ")),
             Some(json!({"known": known})),
         )
     }
@@ -168,7 +169,7 @@ impl ServerHandler for Adapter {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         if request.method != "tools/call" {
-            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, shown(&request.method), None));
         }
         let mut params = request.params.unwrap_or_default();
         let Some(name) = params.get("name").and_then(Value::as_str).map(str::to_owned) else {
@@ -204,15 +205,15 @@ impl ServerHandler for Adapter {
         let read = self.0.server.read_resource(&request.uri);
         let text = tokio::select! {
             text = AssertUnwindSafe(read).catch_unwind() => text.map_err(|_panic| {
-                ErrorData::internal_error(format!("reading {} failed inside the server; see its log", request.uri), None)
+                ErrorData::internal_error(format!("reading {} failed inside the server; see its log", shown(&request.uri)), None)
             })?,
             () = context.ct.cancelled() => None,
         };
         let Some(text) = text else {
             let known: Vec<_> = self.0.resources.iter().map(|resource| resource.uri.as_str()).collect();
             return Err(ErrorData::resource_not_found(
-                format!("no resource {:?}; this server has: {}", request.uri, known.join(", ")),
-                Some(json!({"uri": request.uri})),
+                format!("no resource {:?}; this server has: {}", shown(&request.uri), known.join(", ")),
+                Some(json!({"uri": shown(&request.uri)})),
             ));
         };
         let mime_type =

@@ -13,6 +13,8 @@ mod calls;
 pub mod fixture;
 /// Serving: stdio, or `/mcp`, `/sse`, `/messages`, `/health`, `/readyz` and `/metrics` on one port.
 pub mod serve;
+/// Texts of callers, as answers and the log show them.
+mod shown;
 /// What a server implements.
 pub mod tool_server;
 

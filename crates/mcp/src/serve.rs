@@ -30,8 +30,12 @@ mod port_holder;
 mod repair;
 /// Sessions of `/mcp`, and which of their requests still have a caller.
 mod sessions;
+/// Accepted sockets.
+mod sockets;
 /// Standard input and output.
 mod stdio;
+/// A log that no cause floods.
+mod throttle;
 /// Certificates.
 mod tls;
 

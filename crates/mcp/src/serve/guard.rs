@@ -11,6 +11,8 @@ use secrecy::{ExposeSecret, SecretString};
 use subtle::ConstantTimeEq;
 
 use super::metrics::Metrics;
+use super::throttle::Throttle;
+use crate::shown::shown;
 
 /// The path that answers without a token.
 const OPEN_PATH: &str = "/health";
@@ -22,11 +24,12 @@ pub(super) struct Guard {
     hosts: Hosts,
     token: Option<SecretString>,
     metrics: Arc<Metrics>,
+    log: Throttle,
 }
 
 impl Guard {
     pub(super) fn new(bound: &str, allowed: &[String], token: Option<SecretString>, metrics: Arc<Metrics>) -> Self {
-        Self { hosts: Hosts::new(bound, allowed), token, metrics }
+        Self { hosts: Hosts::new(bound, allowed), token, metrics, log: Throttle::default() }
     }
 
     /// Turns a request away, or says that it may pass.
@@ -59,7 +62,9 @@ pub(super) async fn layer(
         Ok(()) => next.run(request).await,
         Err(refusal) => {
             guard.metrics.refused(refusal.word());
-            refusal.log(peer, request.uri().path());
+            if let Some(count) = guard.log.due() {
+                refusal.log(peer, &shown(request.uri().path()), count);
+            }
             refusal.into_response()
         }
     }
@@ -84,7 +89,7 @@ impl Hosts {
         if self.any || split(sent).is_some_and(|(name, port)| self.knows(&name, port)) {
             return Ok(());
         }
-        Err(Refusal::Host(sent.to_owned()))
+        Err(Refusal::Host(shown(sent)))
     }
 
     /// Requests that come from no web page carry no Origin. A page may call only when it was itself served under an allowed
@@ -95,7 +100,7 @@ impl Hosts {
         let authority = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
         let allowed =
             authority.and_then(split).is_some_and(|(name, _)| self.allowed.iter().any(|(host, _)| *host == name));
-        if self.any || allowed { Ok(()) } else { Err(Refusal::Origin(text.to_owned())) }
+        if self.any || allowed { Ok(()) } else { Err(Refusal::Origin(shown(text))) }
     }
 
     fn knows(&self, name: &str, port: Option<u16>) -> bool {
@@ -134,18 +139,21 @@ impl Refusal {
         }
     }
 
-    fn log(&self, peer: SocketAddr, path: &str) {
+    /// `count` is how many requests were refused since the last line; the line is about the newest.
+    fn log(&self, peer: SocketAddr, path: &str, count: u64) {
         match self {
             Self::Host(host) => tracing::warn!(
-                %peer, path, host,
+                %peer, path, host, count,
                 "refused: this Host is not allowed; name it in MCP_ALLOWED_HOSTS or with --allowed-host"
             ),
             Self::Origin(origin) => tracing::warn!(
-                %peer, path, origin,
+                %peer, path, origin, count,
                 "refused: a web page of this Origin may not call; name its host in MCP_ALLOWED_HOSTS or with --allowed-host"
             ),
-            Self::NoToken => tracing::warn!(%peer, path, "refused: no bearer token was sent (MCP_TOKEN is set)"),
-            Self::WrongToken => tracing::warn!(%peer, path, "refused: the bearer token is not the one in MCP_TOKEN"),
+            Self::NoToken => tracing::warn!(%peer, path, count, "refused: no bearer token was sent (MCP_TOKEN is set)"),
+            Self::WrongToken => {
+                tracing::warn!(%peer, path, count, "refused: the bearer token is not the one in MCP_TOKEN");
+            }
         }
     }
 }

@@ -1,4 +1,3 @@
-use std::future::Ready;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -10,18 +9,18 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Json, Response};
 use axum::routing::get;
 use axum_server::Handle;
-use axum_server::accept::Accept;
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use rmcp::ServerHandler;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::guard::{self, Guard};
 use super::legacy_sse::LegacySse;
 use super::sessions::Sessions;
+use super::sockets::Sockets;
 use super::{STOP_BOUND, ServeConfig, ServeError, Served, port_holder, repair, tls};
 use crate::tool_server::Readiness;
 
@@ -44,18 +43,20 @@ pub(super) async fn open<H: ServerHandler + Clone>(
     config: ServeConfig,
     stop: CancellationToken,
 ) -> Result<(SocketAddr, impl Future<Output = ()> + Send + 'static), ServeError> {
-    refuse_open_motion(&config, &served.motions)?;
+    let exposed = exposure(&config, &served.motions)?;
     let tls = config.tls.as_ref().map(tls::load).transpose()?;
     let (listener, address) = bind(&config.host, config.port).await?;
     let calls = served.calls.clone();
-    let sockets =
-        Sockets { unacknowledged: if served.motions.is_empty() { UNACKNOWLEDGED } else { UNACKNOWLEDGED_MOTION } };
+    let sockets = Sockets::new(if served.motions.is_empty() { UNACKNOWLEDGED } else { UNACKNOWLEDGED_MOTION });
     let sessions_end = CancellationToken::new();
     let tasks = TaskTracker::new();
     let router = router(served, &config, &sessions_end, &tasks);
     let handle = Handle::new();
     let secure = tls.is_some();
     tracing::info!(%address, secure, "MCP is served at /mcp and /sse");
+    if let Some(warning) = exposed {
+        tracing::warn!(host = config.host, "{warning}");
+    }
     let connections = listen(listener, tls, (sockets, handle.clone()), router);
     let serving = async move {
         let told_to_stop = async {
@@ -82,15 +83,18 @@ pub(super) async fn open<H: ServerHandler + Clone>(
     Ok((address, serving))
 }
 
-fn refuse_open_motion(config: &ServeConfig, motions: &[String]) -> Result<(), ServeError> {
+/// What to warn of when anyone on the network may call; an error when that may not be.
+fn exposure(config: &ServeConfig, motions: &[String]) -> Result<Option<&'static str>, ServeError> {
     let loopback =
         config.host == "localhost" || config.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    if motions.is_empty() || loopback || config.token.is_some() {
-        return Ok(());
+    if loopback || config.token.is_some() {
+        return Ok(None);
+    }
+    if motions.is_empty() {
+        return Ok(Some("no token: anyone on the network can call this server; set MCP_TOKEN or --token-file"));
     }
     if config.unauthenticated_motion {
-        tracing::warn!(host = config.host, "auth: none - anyone on the network can move the robot");
-        return Ok(());
+        return Ok(Some("auth: none - anyone on the network can move the robot"));
     }
     Err(ServeError::MotionWithoutToken { host: config.host.clone() })
 }
@@ -192,28 +196,22 @@ async fn nothing_here() -> Response {
     (StatusCode::NOT_FOUND, "Nothing here. MCP is at /mcp (streamable HTTP) and /sse (legacy SSE).\n").into_response()
 }
 
-/// Sockets answer at once and notice a dead peer.
-#[derive(Clone, Copy)]
-struct Sockets {
-    unacknowledged: Duration,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl<S> Accept<TcpStream, S> for Sockets {
-    type Stream = TcpStream;
-    type Service = S;
-    type Future = Ready<io::Result<(TcpStream, S)>>;
-
-    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        std::future::ready(self.prepare(&stream).map(|()| (stream, service)))
-    }
-}
-
-impl Sockets {
-    fn prepare(self, stream: &TcpStream) -> io::Result<()> {
-        stream.set_nodelay(true)?;
-        // Other systems have no such option; there the keep-alive bytes alone find a dead peer.
-        #[cfg(target_os = "linux")]
-        socket2::SockRef::from(stream).set_tcp_user_timeout(Some(self.unacknowledged))?;
-        Ok(())
+    #[test]
+    fn a_wide_port_without_a_token_is_warned_of() {
+        let warning = |host: &str, token: Option<&str>| {
+            let config = ServeConfig { host: host.into(), token: token.map(Into::into), ..ServeConfig::default() };
+            exposure(&config, &[]).unwrap()
+        };
+        for wide in ["0.0.0.0", "::", "192.168.1.5", "robot.lan"] {
+            assert!(warning(wide, None).is_some_and(|warning| warning.contains("MCP_TOKEN")), "{wide}");
+            assert_eq!(warning(wide, Some("s3cret")), None, "{wide}");
+        }
+        for narrow in ["127.0.0.1", "::1", "localhost"] {
+            assert_eq!(warning(narrow, None), None, "{narrow}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Query, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -113,9 +113,9 @@ async fn accept(State(inboxes): State<Arc<Inboxes>>, Query(address): Query<Addre
     let Some(inbox) = inboxes.find(&id) else {
         return (StatusCode::NOT_FOUND, "no such session; open one with GET /sse\n").into_response();
     };
-    let Ok(body) = to_bytes(body, repair::BODY_LIMIT).await else {
-        return (StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {} bytes\n", repair::BODY_LIMIT))
-            .into_response();
+    let body = match repair::read(body).await {
+        Ok(body) => body,
+        Err(unread) => return unread.into_response(),
     };
     if repair::is_batch(&body) {
         return repair::batch();

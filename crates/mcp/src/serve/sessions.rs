@@ -11,6 +11,7 @@ use rmcp::transport::streamable_http_server::session::local::{LocalSessionManage
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
 
 use super::metrics::Metrics;
+use super::throttle::Throttle;
 use crate::calls::{Attached, StreamLink};
 
 /// A session without a request for this long ends. Shorter, and clients of a robot that idles would die: many cannot open a
@@ -25,6 +26,7 @@ pub(super) struct Sessions {
     local: LocalSessionManager,
     motions: HashSet<String>,
     shared: Arc<Shared>,
+    log: Throttle,
 }
 
 /// Why a session could not do what was asked.
@@ -44,6 +46,7 @@ impl Sessions {
             local,
             motions: motions.into_iter().collect(),
             shared: Arc::new(Shared { table: Mutex::default(), metrics }),
+            log: Throttle::default(),
         }
     }
 
@@ -67,7 +70,9 @@ impl SessionManager for Sessions {
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionsError> {
         if self.shared.open() >= SESSIONS_MAX {
             let idle = self.shared.idle_longest().ok_or(SessionsError::Full)?;
-            tracing::warn!(session = &*idle, limit = SESSIONS_MAX, "too many sessions, ending the one idle longest");
+            if let Some(count) = self.log.due() {
+                tracing::warn!(count, limit = SESSIONS_MAX, "too many sessions, ending those idle longest");
+            }
             self.close_session(&idle).await?;
         }
         let (id, transport) = self.local.create_session().await?;
@@ -271,5 +276,16 @@ mod tests {
         assert!(!sessions.has_session(&ids[1]).await.unwrap());
         assert_eq!(sessions.shared.open(), SESSIONS_MAX);
         drop(busy);
+    }
+
+    #[tokio::test]
+    async fn sessions_that_are_all_in_use_leave_no_room() {
+        let sessions = Sessions::new(vec![], Arc::default());
+        let mut in_use = Vec::new();
+        for _ in 0..SESSIONS_MAX {
+            let (id, transport) = sessions.create_session().await.unwrap();
+            in_use.push((InUse::of(&sessions.shared, &id), transport));
+        }
+        assert!(matches!(sessions.create_session().await, Err(SessionsError::Full)));
     }
 }

@@ -147,6 +147,48 @@ async fn an_unknown_tool_is_refused_with_the_known_ones() {
 }
 
 #[tokio::test]
+async fn long_texts_of_callers_are_not_sent_back_whole() {
+    let server = server(ServeConfig::default()).await;
+    let client = Raw::attached(&server).await;
+    let long = "x".repeat(300_000);
+    let request = |method: &str, params: Value| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    for body in [
+        call(1, &long, json!({})),
+        call(1, &long, json!("{}")),
+        request(&long, json!({})),
+        request("resources/read", json!({"uri": long})),
+    ] {
+        let error = Events::of(client.post(&body).await).answer().await["error"].to_string();
+        assert!(error.contains("xxx…"), "{}", &error[..error.len().min(200)]);
+        assert!(error.len() < 1000, "{} bytes", error.len());
+    }
+    let host = "x".repeat(2000);
+    let refused = Raw::new(server.url("/mcp")).request(Method::GET).header("host", &host).send().await.unwrap();
+    assert_eq!(refused.status(), 421);
+    assert!(refused.text().await.unwrap().len() < 400);
+}
+
+#[tokio::test]
+async fn a_full_table_of_sessions_says_so() {
+    let server = server(ServeConfig::default()).await;
+    let mut client = Raw::new(server.url("/mcp"));
+    let mut streams = Vec::new();
+    for _ in 0..256 {
+        client.session = None;
+        let opened = client.post(&initialize()).await;
+        client.session = Some(opened.headers()["mcp-session-id"].to_str().unwrap().to_owned());
+        drop(Events::of(opened).answer().await);
+        streams.push(client.request(Method::GET).send().await.unwrap());
+    }
+    client.session = None;
+    let refused = client.post(&initialize()).await;
+    assert_eq!(refused.status(), 503);
+    let answer: Value = refused.json().await.unwrap();
+    assert_eq!(answer["error"]["message"], "all 256 sessions are in use; close one or try again later");
+    drop(streams);
+}
+
+#[tokio::test]
 async fn a_panic_is_a_failed_call_and_nothing_more() {
     let server = server(ServeConfig::default()).await;
     let client = Raw::attached(&server).await;
@@ -203,6 +245,17 @@ async fn wrong_requests_say_what_is_wrong() {
     assert!(broken.0 == 400 && broken.1.contains("-32700"), "{broken:?}");
     let other = send(r#"{"hello":"world"}"#).await;
     assert!(other.0 == 400 && other.1.contains("-32600"), "{other:?}");
+    for (params, says) in [
+        (format!(r#"{{"name":"look","arguments":{}{}}}"#, "[".repeat(500), "]".repeat(500)), "nested too deeply"),
+        (r#"{"name":"look","arguments":{"query":1e999}}"#.to_owned(), "number out of range"),
+    ] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+        let request = client.request(Method::POST).header("content-type", "application/json");
+        let response = request.body(body).send().await.unwrap();
+        assert_eq!(response.status(), 400, "{says}");
+        let text = response.text().await.unwrap();
+        assert!(text.contains(says), "{text}");
+    }
     let deaf =
         client.http.post(&client.url).header("accept", "application/json").json(&initialize()).send().await.unwrap();
     assert_eq!(deaf.status(), 406);
