@@ -2,10 +2,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::fault::Fault;
+use crate::text;
 use crate::tool::{ToolError, ToolSpec};
 
 /// An argument every tool takes and ignores: some planners put the sentence they want spoken into it.
 pub const RESPONSE_TEXT: &str = "response_text";
+
+/// How many ignored arguments are told one by one.
+const WARNINGS_MAX: usize = 8;
 
 /// Arguments as a tool's own code sees them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +27,7 @@ pub fn prepare(spec: &ToolSpec, arguments: Option<Map<String, Value>>) -> Prepar
     let empty = Map::new();
     let properties = spec.input_schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     let mut prepared = Prepared::default();
+    let mut untold = 0;
     for (key, value) in arguments.unwrap_or_default() {
         match properties.get(&key) {
             Some(_) if value.is_null() && !is_required(spec, &key) => {}
@@ -30,8 +35,12 @@ pub fn prepare(spec: &ToolSpec, arguments: Option<Map<String, Value>>) -> Prepar
                 prepared.arguments.insert(key, unwrap_text(schema, value));
             }
             None if key == RESPONSE_TEXT => {}
+            None if prepared.warnings.len() == WARNINGS_MAX => untold += 1,
             None => prepared.warnings.push(unknown(spec, &key, properties)),
         }
+    }
+    if untold > 0 {
+        prepared.warnings.push(format!("ignored {untold} more arguments"));
     }
     prepared
 }
@@ -70,7 +79,7 @@ fn unwrap_text(schema: &Value, value: Value) -> Value {
 }
 
 fn unknown(spec: &ToolSpec, key: &str, properties: &Map<String, Value>) -> String {
-    let shown: String = key.chars().take(80).collect();
+    let shown = text::cut(key);
     let known: Vec<&str> = properties.keys().map(String::as_str).collect();
     if known.is_empty() {
         format!("ignored argument {shown:?}: {} takes none", spec.name)
@@ -119,6 +128,17 @@ mod tests {
         let got = prepared(&json!({"template": "a", "response_text": "On it!", "colour": "red"}));
         assert_eq!(Value::Object(got.arguments), json!({"template": "a"}));
         assert_eq!(got.warnings, ["ignored argument \"colour\": do_it takes template, params, names"]);
+    }
+
+    #[test]
+    fn many_or_long_unknown_keys_make_few_and_short_warnings() {
+        let mut sent: Map<String, Value> = (0..2_000).map(|index| (format!("key_{index}"), json!(1))).collect();
+        sent.insert("x".repeat(100_000), json!(1));
+        let got = prepare(&spec(), Some(sent));
+        assert_eq!(got.warnings.len(), 9);
+        assert_eq!(got.warnings[8], "ignored 1993 more arguments");
+        let got = prepared(&json!({("x".repeat(100_000)): 1}));
+        assert!(got.warnings[0].len() < 300);
     }
 
     #[test]

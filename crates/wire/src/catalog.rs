@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::fault::Fault;
 use crate::located::Located;
 use crate::skill;
+use crate::text::{self, cut};
 
 mod placeholder;
 
@@ -15,6 +16,9 @@ mod placeholder;
 pub const PARAM_LENGTH_MAX: usize = 200;
 /// The most params a template may have.
 pub const PARAMS_MAX: usize = 16;
+
+/// The most names a message lists.
+const NAMES_SHOWN_MAX: usize = 20;
 
 /// A parameterized skill.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,7 +160,7 @@ impl Catalog {
         found.map_or_else(
             || {
                 let known = self.templates.iter().map(|one| one.name.clone()).collect();
-                Err(FillError::UnknownTemplate { name: template.chars().take(80).collect(), known })
+                Err(FillError::UnknownTemplate { name: cut(template), known })
             },
             |found| found.fill(params),
         )
@@ -178,7 +182,7 @@ impl Catalog {
         };
         if let Value::Object(map) = root.to_value() {
             for key in map.keys().filter(|key| *key != "templates") {
-                self.report(fault(root.line_of(key), format!("unknown key {key}; a catalog has templates")));
+                self.report(fault(root.line_of(key), format!("unknown key {}; a catalog has templates", cut(key))));
             }
         }
         let Some(templates) = root.get("templates").and_then(Located::items) else {
@@ -323,7 +327,7 @@ fn plain_text<'a>(param: &str, value: &'a Value) -> Result<&'a str, FillError> {
     if length > PARAM_LENGTH_MAX {
         return Err(bad(format!("has {length} characters, at most {PARAM_LENGTH_MAX} are taken")));
     }
-    if text.chars().any(char::is_control) {
+    if text.chars().any(text::is_hidden) {
         return Err(bad("must be one line of plain text without control characters".to_owned()));
     }
     Ok(text)
@@ -339,12 +343,8 @@ fn condition(skill: &Map<String, Value>, watch: &Map<String, Value>) -> Option<S
     (!stripped.is_empty()).then(|| stripped.to_owned())
 }
 
-fn cut(text: &str) -> String {
-    text.chars().take(80).collect()
-}
-
 fn list(names: &[String]) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    text::list(names, NAMES_SHOWN_MAX)
 }
 
 #[cfg(test)]

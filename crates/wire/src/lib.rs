@@ -23,6 +23,8 @@ pub mod schema;
 pub mod skill;
 /// The JSON of the vision node's task list.
 pub mod tasks;
+/// A caller's text inside messages.
+pub mod text;
 /// Tools: what a server offers an agent, and what a call answers.
 pub mod tool;
 /// The tools of each server: words, arguments and answers.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::fault::Fault;
-use crate::output;
+use crate::{output, text};
 
 /// The longest grounding or description, in characters.
 pub const TEXT_LENGTH_MAX: usize = 1_000;
@@ -116,13 +116,14 @@ pub struct WatchJson {
 /// Reads a skill from JSON text. The fault names the path of what is wrong.
 pub fn from_str(text: &str) -> Result<Skill, Fault> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let json: SkillJson = serde_path_to_error::deserialize(&mut reader).map_err(|error| Fault::from_serde(&error))?;
+    let value = Value::deserialize(&mut reader).map_err(|error| Fault::at("", format!("not JSON: {error}")))?;
     reader.end().map_err(|error| Fault::at("", format!("more text after the skill: {error}")))?;
-    json.try_into()
+    from_value(&value)
 }
 
 /// Reads a skill from a JSON value. The fault names the path of what is wrong.
 pub fn from_value(value: &Value) -> Result<Skill, Fault> {
+    check_shape(value)?;
     let json: SkillJson = serde_path_to_error::deserialize(value).map_err(|error| Fault::from_serde(&error))?;
     json.try_into()
 }
@@ -147,6 +148,43 @@ impl TryFrom<SkillJson> for Skill {
     }
 }
 
+/// Serde would also take arrays, with the fields in order.
+fn check_shape(value: &Value) -> Result<(), Fault> {
+    let Value::Object(skill) = value else {
+        return Err(Fault::at("", format!("a skill is a JSON object with name and mode, not {}", kind(value))));
+    };
+    match skill.get("outputs") {
+        Some(Value::Array(outputs)) => {
+            if let Some((index, wrong)) = outputs.iter().enumerate().find(|(_, output)| !output.is_object()) {
+                let message = format!("an output is a JSON object with name and type, not {}", kind(wrong));
+                return Err(Fault::at(format!("outputs[{index}]"), message));
+            }
+        }
+        Some(wrong) => {
+            return Err(Fault::at("outputs", format!("must be a JSON array of outputs, not {}", kind(wrong))));
+        }
+        None => {}
+    }
+    match skill.get("watch") {
+        None | Some(Value::Null | Value::Object(_)) => Ok(()),
+        Some(wrong) => {
+            let message = format!("a watch is a JSON object with output and equals, not {}", kind(wrong));
+            Err(Fault::at("watch", message))
+        }
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
 fn check_grounding(mode: SkillMode, grounding: Option<String>) -> Result<Option<String>, Fault> {
     let word = mode.as_str();
     match grounding {
@@ -158,24 +196,30 @@ fn check_grounding(mode: SkillMode, grounding: Option<String>) -> Result<Option<
             format!("mode {word} takes none; leave it out, or use ground_and_segment or region"),
         )),
         Some(text) if text.trim().is_empty() => Err(Fault::at("grounding", "must say what to look for, not be empty")),
-        Some(text) => check_length("grounding", text).map(Some),
+        Some(text) => check_text("grounding", &text).map(Some),
         None => Ok(None),
     }
 }
 
-fn check_length(path: &str, text: String) -> Result<String, Fault> {
+/// One line of bounded length that shows all it says. White space around it, as YAML leaves it behind, is dropped.
+fn check_text(path: &str, text: &str) -> Result<String, Fault> {
+    let text = text.trim();
     let length = text.chars().count();
     if length > TEXT_LENGTH_MAX {
         return Err(Fault::at(path, format!("has {length} characters, at most {TEXT_LENGTH_MAX} are taken")));
     }
-    Ok(text)
+    if let Some(hidden) = text.chars().find(|c| text::is_hidden(*c)) {
+        let message = format!("has the character U+{:04X}; must be one line of plain text", u32::from(hidden));
+        return Err(Fault::at(path, message));
+    }
+    Ok(text.to_owned())
 }
 
 fn check_rate(rate_hz: Option<f64>) -> Result<Option<f64>, Fault> {
     match rate_hz {
         Some(rate) if !(rate > 0.0 && rate <= RATE_HZ_MAX) => Err(Fault::at(
             "rate_hz",
-            format!("is {rate}; must be above 0 and at most {RATE_HZ_MAX} (default {RATE_HZ_DEFAULT})"),
+            format!("is {}; must be above 0 and at most {RATE_HZ_MAX} (default {RATE_HZ_DEFAULT})", text::number(rate)),
         )),
         other => Ok(other),
     }
@@ -197,7 +241,7 @@ fn check_outputs(outputs: Vec<OutputJson>) -> Result<Vec<OutputSpec>, Fault> {
                 format!("{name} stands twice; output names are unique in a skill"),
             ));
         }
-        let description = check_length(&format!("{path}.description"), output.description)?;
+        let description = check_text(&format!("{path}.description"), &output.description)?;
         checked.push(OutputSpec { name, output_type: output.output_type.into(), description });
     }
     Ok(checked)
@@ -206,17 +250,22 @@ fn check_outputs(outputs: Vec<OutputJson>) -> Result<Vec<OutputSpec>, Fault> {
 fn check_watch(json: WatchJson, outputs: &[OutputSpec]) -> Result<Watch, Fault> {
     let Some(spec) = outputs.iter().find(|output| output.name.as_str() == json.output) else {
         let known: Vec<&str> = outputs.iter().map(|output| output.name.as_str()).collect();
-        return Err(Fault::at("output", format!("{:?} is no output of this skill; it has {known:?}", json.output)));
+        let shown = text::cut(&json.output);
+        return Err(Fault::at("output", format!("{shown:?} is no output of this skill; it has {known:?}")));
     };
     let equals =
         output::from_json(&json.equals).filter(|value| value.output_type() == spec.output_type).ok_or_else(|| {
             let wanted = spec.output_type.as_str();
-            Fault::at("equals", format!("{} is no {wanted}, which output {} is", json.equals, spec.name))
+            Fault::at(
+                "equals",
+                format!("{} is no {wanted}, which output {} is", text::cut(&json.equals.to_string()), spec.name),
+            )
         })?;
     if !(0.0..=DEBOUNCE_S_MAX).contains(&json.debounce_s) {
-        return Err(Fault::at("debounce_s", format!("is {}; must be 0 to {DEBOUNCE_S_MAX}", json.debounce_s)));
+        let shown = text::number(json.debounce_s);
+        return Err(Fault::at("debounce_s", format!("is {shown}; must be 0 to {DEBOUNCE_S_MAX}")));
     }
-    let condition = json.condition.map(|text| check_length("condition", text)).transpose()?;
+    let condition = json.condition.map(|text| check_text("condition", &text)).transpose()?;
     Ok(Watch { output: spec.name.clone(), equals, debounce: Duration::from_secs_f64(json.debounce_s), condition })
 }
 

@@ -63,12 +63,69 @@ fn each_fault_is_refused_with_its_path() {
         (with("/watch/output", json!("seen")), "watch.output: \"seen\" is no output"),
         (with("/watch/equals", json!("true")), "watch.equals: \"true\" is no boolean"),
         (with("/watch/debounce_s", json!(-1)), "watch.debounce_s: is -1"),
-        (json!([]), "invalid"),
+        (json!([]), "a skill is a JSON object with name and mode, not an array"),
     ];
     for (skill, expected) in cases {
         let fault = fault_of(&skill);
         assert!(fault.starts_with(expected), "expected {expected:?}, got {fault:?}");
     }
+}
+
+#[test]
+fn arrays_in_place_of_objects_are_refused_in_plain_words() {
+    let fields = json!(["a", "segment_all", null, false, false, null, [], null]);
+    assert!(from_str(&fields.to_string()).unwrap_err().to_string().starts_with("a skill is a JSON object"));
+    let cases = [
+        (fields, "a skill is a JSON object"),
+        (json!("nonsense"), "a skill is a JSON object with name and mode, not text"),
+        (with("/outputs/0", json!(["triggered", "boolean", ""])), "outputs[0]: an output is a JSON object"),
+        (with("/outputs", json!({"triggered": "boolean"})), "outputs: must be a JSON array"),
+        (with("/watch", json!(["triggered", true, 0.0, null])), "watch: a watch is a JSON object"),
+    ];
+    for (skill, expected) in cases {
+        let fault = fault_of(&skill);
+        assert!(fault.starts_with(expected) && !fault.contains("Json"), "expected {expected:?}, got {fault:?}");
+    }
+}
+
+#[test]
+fn characters_nobody_sees_are_refused_with_their_place() {
+    for hidden in ["\u{0}", "\u{1b}", "\u{7f}", "\u{9b}", "\u{202e}", "\u{2066}", "\n"] {
+        let text = format!("a{hidden}b");
+        let cases = [
+            (json!({"name": "a", "mode": "region", "grounding": text}), "grounding: has the character U+"),
+            (with("/outputs/0/description", json!(text)), "outputs[0].description: has the character U+"),
+            (with("/watch/condition", json!(text)), "watch.condition: has the character U+"),
+        ];
+        for (skill, expected) in cases {
+            let fault = fault_of(&skill);
+            assert!(fault.starts_with(expected), "expected {expected:?}, got {fault:?}");
+        }
+    }
+    let skill = from_value(&with("/outputs/0/description", json!("as a YAML block ends\n"))).unwrap();
+    assert_eq!(skill.outputs[0].description, "as a YAML block ends");
+}
+
+#[test]
+fn what_was_sent_is_repeated_in_few_characters() {
+    let long = "x".repeat(500_000);
+    let cases = [
+        plus(&long, json!(1)),
+        with("/name", json!(long)),
+        with("/mode", json!(long)),
+        with("/outputs/0/name", json!(long)),
+        with("/outputs/0/type", json!(long)),
+        with("/watch/output", json!(long)),
+        with("/watch/equals", json!(long)),
+        with("/watch/debounce_s", json!(1e308)),
+        with("/watch/debounce_s", json!(long)),
+        with("/rate_hz", json!(1e308)),
+    ];
+    for skill in cases {
+        let fault = fault_of(&skill);
+        assert!(fault.len() < 500, "{} bytes: {}", fault.len(), text::cut(&fault));
+    }
+    assert!(fault_of(&with("/rate_hz", json!(1e308))).starts_with("rate_hz: is 1e308; must"));
 }
 
 #[test]
