@@ -9,11 +9,11 @@ pub mod skill_control;
 #[cfg(test)]
 mod testing;
 
-use cerebellum_wire::{ToolError, ToolSpec};
+use cerebellum_wire::{ToolError, ToolSpec, text};
 
 /// The error of a call to a tool that is not there.
 fn unknown_tool(tool: &str, specs: &[ToolSpec]) -> ToolError {
-    let shown: String = tool.chars().take(80).collect();
+    let shown = text::cut(tool);
     let known: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
     ToolError::new("unknown_tool", format!("no tool named {shown:?}"), format!("Call one of {}.", known.join(", ")))
 }

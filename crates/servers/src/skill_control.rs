@@ -12,7 +12,8 @@ use cerebellum_wire::tools::skill_control::{
     self as words, instantiate_raw_skill, instantiate_skill, list_running_skills, list_skill_templates,
     set_skill_enabled, stop_skill,
 };
-use cerebellum_wire::{ToolError, ToolOutcome, ToolSpec, arguments, skill};
+use cerebellum_wire::{ToolError, ToolOutcome, ToolSpec, arguments, skill, text};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use self::budget::{Budget, CallError};
@@ -29,8 +30,17 @@ pub const SERVICE_DEADLINE_DEFAULT: Duration = Duration::from_secs(25);
 const READY_DEADLINE: Duration = Duration::from_secs(2);
 /// How often a name is chosen anew because somebody else took it meanwhile.
 const NAME_ATTEMPTS: usize = 8;
-/// The size of `list_running_skills`, in bytes of compact JSON; leaves room for other writers' spaces below 20 kB.
+/// The size of a list, in bytes of compact JSON; leaves room for other writers' spaces below 20 kB.
 const ANSWER_BYTES_MAX: usize = 15_000;
+/// The size of the problems beside a list, in bytes.
+const PROBLEMS_BYTES_MAX: usize = 2_000;
+/// The longest problem, in characters.
+const PROBLEM_CHARS_MAX: usize = 400;
+/// The most names an error lists.
+const KNOWN_MAX: usize = 100;
+/// The most notes of the node that are passed on, and the longest, in characters.
+const NOTES_MAX: usize = 8;
+const NOTE_CHARS_MAX: usize = 300;
 
 /// The `skill_control` server.
 pub struct Server {
@@ -55,30 +65,27 @@ impl Server {
 
     fn list_skill_templates(&self) -> ToolOutcome {
         let catalog = self.catalogs.current();
-        let templates = catalog.templates().iter().map(|template| list_skill_templates::Template {
+        let all = catalog.templates().iter().map(|template| list_skill_templates::Template {
             name: template.name.clone(),
             description: template.description.clone(),
             params: template.params.clone(),
         });
-        ToolOutcome::done(&list_skill_templates::Answer {
-            templates: templates.collect(),
-            problems: catalog.faults().iter().map(ToString::to_string).collect(),
-        })
+        let templates = fitting(all, ANSWER_BYTES_MAX);
+        let left_out = catalog.templates().len() - templates.len();
+        let told = catalog.faults().iter().map(|fault| text::cut_to(&fault.to_string(), PROBLEM_CHARS_MAX));
+        let mut problems = fitting(told, PROBLEMS_BYTES_MAX);
+        let untold = catalog.faults().len() - problems.len();
+        if untold > 0 {
+            problems.push(format!("and {untold} more problems"));
+        }
+        let omitted = (left_out > 0).then_some(left_out);
+        ToolOutcome::done(&list_skill_templates::Answer { templates, omitted, problems })
     }
 
     async fn list_running_skills(&self, budget: &Budget<'_>) -> Result<ToolOutcome, Failure> {
         let tasks = budget.run("list_vision_tasks", |deadline| self.tasks.list(deadline)).await?;
         let total = tasks.len();
-        let mut bytes = 0;
-        let mut skills = Vec::with_capacity(total);
-        for task in &tasks {
-            let running = running_skill(task);
-            bytes += serde_json::to_string(&running).map_or(0, |text| text.len());
-            if bytes > ANSWER_BYTES_MAX {
-                break;
-            }
-            skills.push(running);
-        }
+        let skills = fitting(tasks.iter().map(running_skill), ANSWER_BYTES_MAX);
         let omitted = (skills.len() < total).then(|| total - skills.len());
         Ok(ToolOutcome::done(&list_running_skills::Answer { skills, omitted }))
     }
@@ -216,13 +223,32 @@ impl From<CallError> for Failure {
 }
 
 fn unknown_skill(skill_id: &str, known: &[String]) -> Failure {
-    let shown: String = skill_id.chars().take(80).collect();
+    let shown = text::cut(skill_id);
     let error = ToolError::new(
         "unknown_skill",
         format!("no skill named {shown:?} runs; it may have been stopped already"),
         "Take a skill_id from `known`, or call list_running_skills.",
     );
-    Failure { error, details: json!({"known": known}) }
+    Failure { error, details: shown_names(known) }
+}
+
+fn shown_names(known: &[String]) -> Value {
+    let shown: Vec<String> = known.iter().take(KNOWN_MAX).map(|name| text::cut(name)).collect();
+    json!({"known": shown})
+}
+
+/// The first items, as many as fit into so many bytes of JSON; one that is too large for what is left is passed over.
+fn fitting<T: Serialize>(items: impl Iterator<Item = T>, bytes_max: usize) -> Vec<T> {
+    let mut left = bytes_max;
+    let mut fitting = Vec::new();
+    for item in items {
+        let bytes = serde_json::to_string(&item).map_or(0, |text| text.len() + 1);
+        if bytes <= left {
+            left -= bytes;
+            fitting.push(item);
+        }
+    }
+    fitting
 }
 
 fn refused_fill(error: &FillError) -> Failure {
@@ -234,11 +260,11 @@ fn refused_fill(error: &FillError) -> Failure {
                 message,
                 "Take a name from `known`, or call list_skill_templates.",
             ),
-            details: json!({"known": known}),
+            details: shown_names(known),
         },
         FillError::MissingParams { known, .. } | FillError::UnknownParams { known, .. } => Failure {
             error: ToolError::new("bad_params", message, "Give exactly the params in `known`, each as plain text."),
-            details: json!({"known": known}),
+            details: shown_names(known),
         },
         FillError::BadValue { .. } => {
             ToolError::new("bad_params", message, "Give the param as one line of plain text and call again.").into()
@@ -249,7 +275,8 @@ fn refused_fill(error: &FillError) -> Failure {
 
 fn started(skill: &Skill, created: CreatedTask) -> instantiate_skill::Answer {
     let name = if created.name.is_empty() { skill.name.to_string() } else { created.name };
-    let notes = created.message.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    let lines = created.message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let notes = lines.take(NOTES_MAX).map(|line| text::cut_to(line, NOTE_CHARS_MAX)).collect();
     let (topic, semantic_topics) = match created.topics.split_first() {
         Some((topic, rest)) => {
             (topic.clone(), rest.iter().filter(|topic| !topic.ends_with("/overlay")).cloned().collect())

@@ -2,11 +2,14 @@ use std::future::Future;
 use std::time::Duration;
 
 use cerebellum_core::{TaskError, WallClock};
-use cerebellum_wire::ToolError;
+use cerebellum_wire::{ToolError, text};
 use tokio_util::sync::CancellationToken;
 
 /// What a port gets beyond its deadline before it is given up, so that its own time-out is the one that is told.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// The longest message of a node that is passed on, in characters.
+const MESSAGE_CHARS_MAX: usize = 1_000;
 
 /// The time that one tool call may wait for services, all together.
 pub(super) struct Budget<'a> {
@@ -85,6 +88,6 @@ impl From<CallError> for ToolError {
                 ("service_garbled", "Tell the operator: the vision node and this program may be of different versions.")
             }
         };
-        Self::new(code, error.to_string(), next)
+        Self::new(code, text::cut_to(&error.to_string(), MESSAGE_CHARS_MAX), next)
     }
 }

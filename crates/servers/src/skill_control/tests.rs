@@ -380,6 +380,50 @@ async fn templates_with_faults_are_left_out_and_told() {
     assert!(answer["problems"][0].as_str().unwrap().contains("skills.yaml:3: template bad: skill.mode"), "{answer}");
 }
 
+#[tokio::test]
+async fn thousands_of_templates_and_faults_stay_within_the_limit_and_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("skills.yaml");
+    let two = |index: usize| {
+        let good = format!("  - {{name: t_{index}, description: what it is for, skill: {{mode: segment_all}}}}\n");
+        good + &format!("  - {{name: bad_{index}, description: d, skill: {{mode: paint}}}}\n")
+    };
+    let text = format!("templates:\n{}", (0..3_000).map(two).collect::<Vec<_>>().concat());
+    std::fs::write(&path, text).unwrap();
+    let clock = Arc::new(FakeClock::at(Stamp::from_secs_f64(1.0)));
+    let tasks = Arc::new(FakeVisionTasks::new(clock.clone()));
+    let server = Server::new(tasks, Catalogs::open(&path).unwrap(), clock, SERVICE_DEADLINE_DEFAULT);
+    let (answer, _) = call(&server, "list_skill_templates", &json!({})).await;
+    let shown = answer["templates"].as_array().unwrap().len();
+    assert!(shown > 100 && answer["omitted"] == json!(3_000 - shown), "{shown}");
+    let problems = answer["problems"].as_array().unwrap();
+    assert_eq!(problems.last().unwrap(), &json!(format!("and {} more problems", 3_001 - problems.len())));
+    let (answer, _) = call(&server, "instantiate_skill", &json!({"template": "x".repeat(500_000)})).await;
+    assert_eq!(answer["known"].as_array().unwrap().len(), KNOWN_MAX);
+}
+
+#[tokio::test]
+async fn whatever_was_sent_the_answer_stays_within_the_limit() {
+    let rig = rig();
+    let long = "x\u{1}".repeat(250_000);
+    let params: Map<String, Value> = (0..3_000).map(|index| (format!("param_{index}"), json!("a"))).collect();
+    for (tool, given) in [
+        ("instantiate_skill", json!({"template": long})),
+        ("instantiate_skill", json!({"template": "find_object", "params": params})),
+        ("instantiate_skill", json!({"template": "find_object", "params": {(long.as_str()): "a"}})),
+        ("instantiate_skill", json!({"template": "find_object", "params": {"query": long}})),
+        ("instantiate_raw_skill", json!({"skill": long})),
+        ("instantiate_raw_skill", json!({"skill": {(long.as_str()): 1}})),
+        ("instantiate_raw_skill", json!({"skill": {"name": "a", "mode": long}})),
+        ("stop_skill", json!({"skill_id": long})),
+        ("set_skill_enabled", json!({"skill_id": "a", "enabled": long})),
+    ] {
+        rig.error(tool, given).await;
+    }
+    rig.tasks.always(Some(Script::Refuse(long)));
+    rig.error("stop_skill", json!({"skill_id": "a"})).await;
+}
+
 #[test]
 fn no_tool_offers_what_an_agent_must_not_do() {
     for spec in words::specs() {

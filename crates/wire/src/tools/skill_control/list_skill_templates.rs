@@ -16,6 +16,9 @@ pub struct Arguments {}
 pub struct Answer {
     /// The templates.
     pub templates: Vec<Template>,
+    /// How many more there are than fit into this answer; left out when all are here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<usize>,
     /// Templates that cannot be used, each with its file and line. Tell the operator; they cannot be repaired from here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
