@@ -13,6 +13,8 @@ const SHIPPED_NAME: &str = "config/skills.yaml (built in)";
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// The most files of a catalog folder that are read.
 const FILES_MAX: usize = 256;
+/// What is wrong with a pipe, a socket or a device.
+const NO_FILE: &str = "is no regular file";
 
 /// The template catalog and where it comes from: built in, a file, or a folder of files. Changes on disk are noticed at the
 /// next look.
@@ -32,6 +34,8 @@ struct Seen {
     path: PathBuf,
     modified: Option<SystemTime>,
     bytes: u64,
+    /// A pipe or a device is not opened: it may keep the reader waiting for ever.
+    is_file: bool,
 }
 
 /// Why there is no catalog to begin with.
@@ -128,17 +132,17 @@ impl Loaded {
 /// The files of the catalog with what tells that they change.
 fn look(path: &Path) -> io::Result<Vec<Seen>> {
     let meta = fs::metadata(path)?;
-    if !meta.is_dir() {
+    if meta.is_file() {
         return Ok(vec![seen(path.to_owned(), &meta)]);
+    }
+    if !meta.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, NO_FILE));
     }
     let mut files = Vec::new();
     for entry in fs::read_dir(path)? {
         let entry = entry?.path();
         let is_yaml = entry.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
-        if is_yaml
-            && let Ok(meta) = fs::metadata(&entry)
-            && meta.is_file()
-        {
+        if is_yaml && let Ok(meta) = fs::metadata(&entry) {
             files.push(seen(entry, &meta));
         }
     }
@@ -148,7 +152,7 @@ fn look(path: &Path) -> io::Result<Vec<Seen>> {
 }
 
 fn seen(path: PathBuf, meta: &fs::Metadata) -> Seen {
-    Seen { path, modified: meta.modified().ok(), bytes: meta.len() }
+    Seen { path, modified: meta.modified().ok(), bytes: meta.len(), is_file: meta.is_file() }
 }
 
 fn read(files: &[Seen]) -> Catalog {
@@ -169,6 +173,9 @@ fn read(files: &[Seen]) -> Catalog {
 }
 
 fn read_one(file: &Seen) -> Result<String, String> {
+    if !file.is_file {
+        return Err(NO_FILE.to_owned());
+    }
     if file.bytes > FILE_BYTES_MAX {
         return Err(format!("has {} bytes, at most {FILE_BYTES_MAX} are read", file.bytes));
     }
@@ -230,6 +237,22 @@ mod tests {
         fs::write(&path, format!("templates:\n{}", template("back"))).unwrap();
         assert_eq!(names(&catalogs), ["back"]);
         assert_eq!(catalogs.current().faults(), []);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_refused_without_being_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe.yaml");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for path in [pipe.as_path(), Path::new("/dev/zero")] {
+            let error = Catalogs::open(path).err().unwrap().to_string();
+            assert!(error.contains("is no regular file") && error.contains("SKILLS_CATALOG"), "{error}");
+        }
+        fs::write(dir.path().join("good.yaml"), format!("templates:\n{}", template("one"))).unwrap();
+        let catalogs = Catalogs::open(dir.path()).unwrap();
+        assert_eq!(names(&catalogs), ["one"]);
+        assert!(catalogs.current().faults()[0].to_string().ends_with("pipe.yaml: is no regular file"));
     }
 
     #[test]
