@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use cerebellum_core::Stamp;
@@ -7,6 +7,8 @@ use tracing::warn;
 
 /// The most watches remembered; the oldest go first.
 const WATCHES_MAX: usize = 512;
+/// The most files kept aside because they could not be read.
+const UNREAD_MAX: usize = 20;
 
 /// What the buffer knows of watches across restarts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,13 +43,14 @@ impl Remembered {
         Self { listed: None, reference: started, watches: Vec::new() }
     }
 
-    /// What was written before. A file that is missing or cannot be read is the same as nothing known.
+    /// What was written before. A file that is missing or cannot be read is the same as nothing known; what cannot be read
+    /// is kept beside it, since the next save takes its place.
     pub(super) fn load(path: &Path, started: Stamp) -> Self {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::nothing(started),
             Err(error) => {
-                warn!(path = %path.display(), %error, "watch state cannot be read, beginning anew");
+                set_aside(path, &error.to_string());
                 return Self::nothing(started);
             }
         };
@@ -57,7 +60,7 @@ impl Remembered {
                 Self { listed, reference: listed.unwrap_or(started), watches: file.watches }
             }
             Err(error) => {
-                warn!(path = %path.display(), %error, "watch state is damaged, beginning anew");
+                set_aside(path, &error.to_string());
                 Self::nothing(started)
             }
         }
@@ -93,6 +96,28 @@ impl Remembered {
     }
 }
 
+/// Renames a file that cannot be read to `.unread.N`, with the lowest number that is free. When all are taken the file stays.
+fn set_aside(path: &Path, error: &str) {
+    let mut names = (1..=UNREAD_MAX).map(|number| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".unread.{number}"));
+        PathBuf::from(name)
+    });
+    let path_shown = path.display();
+    let Some(aside) = names.find(|name| fs::symlink_metadata(name).is_err()) else {
+        warn!(path = %path_shown, error, "watch state cannot be read, beginning anew; {UNREAD_MAX} are kept already");
+        return;
+    };
+    match fs::rename(path, &aside) {
+        Ok(()) => {
+            warn!(path = %path_shown, error, kept = %aside.display(), "watch state cannot be read, beginning anew");
+        }
+        Err(refused) => {
+            warn!(path = %path_shown, error, %refused, "watch state can neither be read nor kept aside, beginning anew");
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +149,19 @@ mod tests {
         assert_eq!(Remembered::load(&path, Stamp::from_nanos(3)), Remembered::nothing(Stamp::from_nanos(3)));
         fs::write(&path, "{\"watches\": 3").unwrap();
         assert_eq!(Remembered::load(&path, Stamp::from_nanos(3)), Remembered::nothing(Stamp::from_nanos(3)));
+    }
+
+    #[test]
+    fn a_damaged_file_is_kept_aside_before_the_next_save() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("watches.json");
+        for (number, bytes) in [(1, b"{\"watches\": 3".as_slice()), (2, b"\xff\xfe")] {
+            fs::write(&path, bytes).unwrap();
+            Remembered::load(&path, Stamp::ZERO).save(&path).unwrap();
+            assert_eq!(fs::read(dir.path().join(format!("watches.json.unread.{number}"))).unwrap(), bytes);
+        }
+        Remembered::load(&path, Stamp::ZERO).save(&path).unwrap();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3);
     }
 
     #[test]
