@@ -33,9 +33,10 @@ pub(super) fn scene(store: &Store, now: Moment) -> Scene {
     let mut views: Vec<(bool, View)> = store
         .views(None)
         .into_iter()
-        .map(|view| (view.age_s(now).is_none_or(|age_s| view.is_stale(age_s)), view))
+        .map(|view| (view.is_stopped || view.age_s(now).is_none_or(|age_s| view.is_stale(age_s)), view))
         .collect();
-    views.sort_by_key(|(is_stale, _)| *is_stale);
+    // What is stopped comes last: it is no part of what is seen now.
+    views.sort_by_key(|(is_stale, view)| (view.is_stopped, *is_stale));
     let total = views.len();
     let mut skills = Vec::new();
     let mut bytes = 0;
@@ -67,8 +68,11 @@ pub(super) fn scene(store: &Store, now: Moment) -> Scene {
     });
     let omitted_skills = total - skills.len();
     let problems = problems(store);
+    let lines: Vec<String> =
+        skills.iter().zip(&views).map(|(skill, (_, view))| render::skill_line(skill, view.is_stopped)).collect();
+    let is_idle = views.iter().all(|(_, view)| view.is_stopped);
     Scene {
-        text: render::scene(&skills, omitted_skills, camera.as_ref(), &problems),
+        text: render::scene(&lines, is_idle, omitted_skills, camera.as_ref(), &problems),
         skills,
         camera,
         omitted: (omitted > 0).then_some(omitted),
@@ -83,6 +87,11 @@ pub(super) fn latest(view: &View, now: Moment) -> Latest {
     let mut notes: Vec<String> =
         view.task.iter().flat_map(|task| task.notes.iter()).map(|note| plain(note, NOTE_CHARS_MAX)).collect();
     notes.truncate(NOTES_MAX);
+    if view.is_paused() {
+        notes.push("the skill is paused; set_skill_enabled lets it look again".to_owned());
+    } else if view.has_left && !view.is_stopped {
+        notes.push("its topic has left the graph: what it said last is not renewed".to_owned());
+    }
     let (outputs, bad) = outputs(view, now, LATEST_OUTPUTS_BYTES_MAX);
     let problem = view.problem().or(bad).map(|text| plain(&text, NOTE_CHARS_MAX));
     let mut answer = Latest {
@@ -187,13 +196,25 @@ fn skill_answer(view: &View, now: Moment) -> SkillAnswer {
         age_s: age_s.map(millis),
         stale: age_s.is_none_or(|age_s| view.is_stale(age_s)),
         outputs,
-        summary: view.detections.as_ref().map(|(_, frame)| render::summary(&view.topic, frame)).unwrap_or_default(),
+        summary: summary(view, age_s, now),
         detections: Vec::new(),
         overlay_ref: view
             .overlay
             .as_ref()
             .map(|(topic, arrival)| Reference { topic: topic.clone(), stamp: arrival.stamp.as_secs_micros() }),
         problem: view.problem().or(bad).map(|text| plain(&text, NOTE_CHARS_MAX)),
+    }
+}
+
+/// What was found, in one line. Detections that are stale say so where a fresh output hides it.
+fn summary(view: &View, age_s: Option<f64>, now: Moment) -> String {
+    let Some((arrival, frame)) = &view.detections else { return String::new() };
+    let own_age_s = arrival.age_s(now);
+    let line = render::summary(&view.topic, frame);
+    if view.is_stale(own_age_s) && age_s.is_some_and(|age_s| !view.is_stale(age_s)) {
+        format!("{line} (STALE, {own_age_s:.1} s old)")
+    } else {
+        line
     }
 }
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use cerebellum_wire::Fault;
 use cerebellum_wire::located::Located;
+use cerebellum_wire::{Fault, text};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -128,7 +128,7 @@ fn faults(file: &File) -> Vec<Fault> {
     ];
     for (name, value, least, most) in spans {
         if !(least..=most).contains(&value) {
-            faults.push(Fault::at(name, format!("is {value}; must be {least} to {most} seconds")));
+            faults.push(Fault::at(name, format!("is {}; must be {least} to {most} seconds", text::number(value))));
         }
     }
     if file.camera_topic.as_ref().is_some_and(|topic| !topic.starts_with('/')) {

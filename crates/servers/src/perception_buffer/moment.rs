@@ -22,6 +22,8 @@ impl Moment {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Arrival {
     pub(super) at: Duration,
+    /// The same moment, as a stamp.
+    arrived: Stamp,
     pub(super) stamp: Stamp,
     /// There when the stamp tells no age: how far ahead it lay in seconds, 0 when there was none.
     pub(super) skew_s: Option<f64>,
@@ -37,7 +39,19 @@ impl Arrival {
         } else {
             None
         };
-        Self { at: now.monotonic, stamp, skew_s }
+        Self { at: now.monotonic, arrived: now.stamp, stamp, skew_s }
+    }
+
+    /// Whether it tells of a time before `created`. The first picture a task looks at may be a little older than the task, so
+    /// that what came later counts as later.
+    pub(super) fn is_before(&self, created: Stamp) -> bool {
+        let came_before = self.arrived < created;
+        match self.skew_s {
+            _ if self.stamp.is_zero() => came_before,
+            // The clocks disagree, and the stamp is of the clock that stamped the task.
+            Some(_) => created.secs_since(self.stamp) > AHEAD_S_MAX,
+            None => came_before && self.stamp < created,
+        }
     }
 
     /// Seconds since the message came.
@@ -78,6 +92,20 @@ mod tests {
         assert_eq!(none.skew_s, Some(0.0));
         assert!((none.age_s(moment(12.0, 1002.0)) - 2.0).abs() < 1e-6);
         assert_eq!(Arrival::new(moment(10.0, 1000.0), Stamp::from_secs_f64(1000.9)).skew_s, None);
+    }
+
+    #[test]
+    fn what_came_before_a_task_is_told_from_what_it_says() {
+        let created = Stamp::from_secs_f64(1000.0);
+        let came = |at_s: f64, stamp_s: f64| {
+            Arrival::new(moment(at_s, at_s), Stamp::from_secs_f64(stamp_s)).is_before(created)
+        };
+        assert!(came(999.9, 999.8), "said by the task before");
+        assert!(!came(1000.1, 999.9), "the first picture of the task");
+        assert!(!came(999.9, 1000.2), "a clock that is a little behind");
+        assert!(!came(900.0, 1000.2), "a clock that is far behind");
+        assert!(came(900.0, 950.0), "a clock that is far behind, of the task before");
+        assert!(came(999.9, 0.0) && !came(1000.1, 0.0), "no stamp: by arrival");
     }
 
     #[test]

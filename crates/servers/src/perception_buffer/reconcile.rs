@@ -260,7 +260,7 @@ impl Buffer {
                     self.shared.has_to_save.notify_one();
                     self.tell(told);
                 }
-                self.shared.store.apply_tasks(tasks);
+                self.shared.store.apply_tasks(tasks, now.monotonic);
             }
             Some(Err(error)) => self.miss_tasks(error.to_string(), now),
             None => self.miss_tasks("the vision node does not answer".to_owned(), now),
@@ -337,7 +337,7 @@ impl Shared {
             skill: watcher.task.clone(),
             condition: watcher.condition.clone(),
             value,
-            detection_summary: fresh.map(|(_, frame)| render::brief(frame)).unwrap_or_default(),
+            detection_summary: fresh.map(|(_, frame)| render::brief(frame, &watcher.condition)).unwrap_or_default(),
             overlay_ref: overlay
                 .map(|(topic, arrival)| TopicRef { topic: topic.clone(), stamp: arrival.stamp.as_secs_micros() }),
         };

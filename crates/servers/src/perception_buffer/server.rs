@@ -3,12 +3,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cerebellum_mcp::{CallContext, Identity, Readiness, ToolServer};
 use cerebellum_wire::tools::perception::{self as words, get_latest, get_overlay_ref, list_streams, what_do_you_see};
-use cerebellum_wire::{ToolError, ToolOutcome, ToolSpec, arguments};
+use cerebellum_wire::{ToolError, ToolOutcome, ToolSpec, arguments, text};
 use serde_json::{Map, Value, json};
 
 use super::answers;
 use super::reconcile::Buffer;
 use super::store::{Bus, View};
+
+/// The most names of skills an error lists.
+const KNOWN_MAX: usize = 100;
 
 /// The `perception` server. Every answer comes from memory.
 pub struct Server {
@@ -55,9 +58,9 @@ impl Server {
 
     fn view(&self, skill: &str) -> Result<View, ToolOutcome> {
         self.buffer.store().view(skill).ok_or_else(|| {
-            let shown: String = skill.chars().take(80).collect();
-            let mut known = self.buffer.store().skills();
-            known.truncate(100);
+            let shown = text::cut(skill);
+            let known: Vec<String> =
+                self.buffer.store().skills().iter().take(KNOWN_MAX).map(|name| text::cut(name)).collect();
             let error = ToolError::new(
                 "unknown_skill",
                 format!("no skill named {shown:?} runs or was seen lately"),

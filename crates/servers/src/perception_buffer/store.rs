@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use cerebellum_core::{CameraBeat, DetectionFrame, StreamKind, StreamTopic, TaskInfo};
+use cerebellum_core::{CameraBeat, DetectionFrame, Stamp, StreamKind, StreamTopic, TaskInfo};
 
 use super::config::Config;
 use super::moment::{Arrival, Moment};
@@ -12,6 +12,9 @@ use super::stream::{Entry, Seen, Stream};
 const STREAMS_MAX: usize = 2_000;
 /// A value is fresh for at least so many periods of its skill.
 const FRESH_PERIODS: f64 = 2.5;
+
+/// What is wrong with a skill that was stopped.
+const STOPPED: &str = "the skill was stopped; what it said last is kept for a while and not renewed";
 
 /// The streams of all skills, the tasks behind them, and the camera's health.
 pub(super) struct Store {
@@ -24,7 +27,16 @@ struct State {
     streams: BTreeMap<String, Listed>,
     unreadable: BTreeMap<String, String>,
     tasks: Tasks,
+    lives: BTreeMap<String, Life>,
     bus: Bus,
+}
+
+/// A name in the task list, now or before.
+struct Life {
+    /// The stamp of the task that had it last.
+    created: Stamp,
+    /// Since when a list that could be read has it no more.
+    stopped_since: Option<Duration>,
 }
 
 struct Listed {
@@ -73,6 +85,10 @@ pub(super) struct View {
     pub(super) overlay: Option<(String, Arrival)>,
     /// What could not be read on its topics.
     pub(super) garbled: Option<String>,
+    /// Whether its task was there and is no more.
+    pub(super) is_stopped: bool,
+    /// Whether the topic of its detections has left the graph.
+    pub(super) has_left: bool,
 }
 
 /// A stream as it is listed.
@@ -86,7 +102,13 @@ pub(super) struct StreamView {
 impl Store {
     pub(super) fn new(config: Config) -> Self {
         let bus = Bus::NotYet("the graph was not read yet".to_owned());
-        let state = State { streams: BTreeMap::new(), unreadable: BTreeMap::new(), tasks: Tasks::default(), bus };
+        let state = State {
+            streams: BTreeMap::new(),
+            unreadable: BTreeMap::new(),
+            tasks: Tasks::default(),
+            lives: BTreeMap::new(),
+            bus,
+        };
         Self { config, state: RwLock::new(state), camera: Mutex::new(None) }
     }
 
@@ -158,8 +180,35 @@ impl Store {
         };
     }
 
-    pub(super) fn apply_tasks(&self, tasks: Vec<TaskInfo>) {
-        self.write().tasks = Tasks { list: Arc::new(tasks), problem: None, missing_since: None };
+    /// Takes a task list. What a task said is forgotten when another one has its name.
+    pub(super) fn apply_tasks(&self, tasks: Vec<TaskInfo>, now: Duration) {
+        let mut state = self.write();
+        let State { streams, lives, .. } = &mut *state;
+        for task in &tasks {
+            let life = lives.insert(task.name.clone(), Life { created: task.created, stopped_since: None });
+            let forget = |is_old: &dyn Fn(&Arrival) -> bool| {
+                for listed in streams.values().filter(|listed| listed.stream.topic().skill == task.name) {
+                    listed.stream.forget(is_old);
+                }
+            };
+            match life {
+                Some(Life { stopped_since: Some(since), .. }) if task.created.is_zero() => {
+                    forget(&|arrival| arrival.at <= since);
+                }
+                Some(life) if life.created == task.created => {}
+                Some(_) | None => forget(&|arrival| arrival.is_before(task.created)),
+            }
+        }
+        let listed: BTreeSet<&str> = tasks.iter().map(|task| task.name.as_str()).collect();
+        let publishing: BTreeSet<&str> = streams.values().map(|one| one.stream.topic().skill.as_str()).collect();
+        lives.retain(|name, life| {
+            let is_listed = listed.contains(name.as_str());
+            if !is_listed {
+                life.stopped_since.get_or_insert(now);
+            }
+            is_listed || publishing.contains(name.as_str())
+        });
+        state.tasks = Tasks { list: Arc::new(tasks), problem: None, missing_since: None };
     }
 
     /// The task list cannot be read: the last one stays in use until it is too old.
@@ -229,16 +278,15 @@ impl Store {
 
     /// Everything known of all skills, or of one, in the order of [`Self::skills`].
     pub(super) fn views(&self, only: Option<&str>) -> Vec<View> {
-        let (tasks, streams) = {
+        let (tasks, streams, stopped) = {
             let state = self.read();
-            let streams: Vec<Arc<Stream>> = state
+            let streams: Vec<(Arc<Stream>, bool)> = state
                 .streams
                 .values()
-                .map(|listed| &listed.stream)
-                .filter(|stream| only.is_none_or(|only| stream.topic().skill == only))
-                .cloned()
+                .filter(|listed| only.is_none_or(|only| listed.stream.topic().skill == only))
+                .map(|listed| (Arc::clone(&listed.stream), listed.gone_since.is_some()))
                 .collect();
-            (state.tasks.clone(), streams)
+            (state.tasks.clone(), streams, state.stopped())
         };
         let mut views: Vec<View> = tasks
             .list
@@ -248,13 +296,16 @@ impl Store {
             .collect();
         let mut index: BTreeMap<String, usize> =
             views.iter().enumerate().map(|(at, view)| (view.skill.clone(), at)).collect();
-        for stream in streams {
+        for (stream, has_left) in streams {
             let skill = &stream.topic().skill;
             let at = *index.entry(skill.clone()).or_insert_with(|| {
                 views.push(View::new(skill, None, self.window_of(None)));
                 views.len() - 1
             });
-            views[at].add(&stream);
+            views[at].add(&stream, has_left);
+        }
+        for view in views.iter_mut().filter(|view| view.task.is_none()) {
+            view.is_stopped = stopped.contains(&view.skill);
         }
         views
     }
@@ -263,6 +314,7 @@ impl Store {
     pub(super) fn live(&self, prefix: &str, now: Moment) -> Vec<StreamView> {
         let state = self.read();
         let tasks: BTreeMap<&str, &TaskInfo> = state.tasks.list.iter().map(|task| (task.name.as_str(), task)).collect();
+        let stopped = state.stopped();
         let mut live = Vec::new();
         for listed in state.streams.range(prefix.to_owned()..).map(|(_, listed)| listed) {
             let topic = listed.stream.topic();
@@ -275,7 +327,9 @@ impl Store {
             let is_once = task.and_then(|task| task.skill.as_ref()).is_some_and(|skill| skill.once);
             let has_spoken = arrival.arrival_age_s(now) <= window.as_secs_f64();
             if has_spoken || (is_once && listed.gone_since.is_none()) {
+                let is_stopped = task.is_none() && stopped.contains(&topic.skill);
                 let problem = task.and_then(|task| task.error.clone()).or_else(|| listed.stream.garbled());
+                let problem = problem.or_else(|| is_stopped.then(|| STOPPED.to_owned()));
                 live.push(StreamView { topic: topic.clone(), arrival, window, problem });
             }
         }
@@ -291,6 +345,14 @@ impl Store {
     }
 }
 
+impl State {
+    /// The names whose task was listed before and is no more.
+    fn stopped(&self) -> BTreeSet<String> {
+        let stopped = self.lives.iter().filter(|(_, life)| life.stopped_since.is_some());
+        stopped.map(|(name, _)| name.clone()).collect()
+    }
+}
+
 impl View {
     fn new(skill: &str, task: Option<TaskInfo>, window: Duration) -> Self {
         let topic = task.as_ref().map_or_else(|| format!("/vision/{skill}/detections"), |task| task.topic.clone());
@@ -303,15 +365,18 @@ impl View {
             outputs: Vec::new(),
             overlay: None,
             garbled: None,
+            is_stopped: false,
+            has_left: false,
         }
     }
 
-    fn add(&mut self, stream: &Stream) {
+    fn add(&mut self, stream: &Stream, has_left: bool) {
         let topic = stream.topic();
         self.garbled =
             self.garbled.take().or_else(|| stream.garbled().map(|reason| format!("{}: {reason}", topic.topic)));
         if topic.kind == StreamKind::Detections {
             self.topic.clone_from(&topic.topic);
+            self.has_left = has_left;
         }
         let Some(Entry { arrival, seen }) = stream.latest() else { return };
         match seen {
@@ -337,11 +402,18 @@ impl View {
 
     /// What is wrong with the skill.
     pub(super) fn problem(&self) -> Option<String> {
-        self.task.as_ref().and_then(|task| task.error.clone()).or_else(|| self.garbled.clone())
+        let told = self.task.as_ref().and_then(|task| task.error.clone());
+        told.or_else(|| self.is_stopped.then(|| STOPPED.to_owned())).or_else(|| self.garbled.clone())
     }
 
     /// Whether the skill looks; one that somebody else publishes does.
     pub(super) fn is_enabled(&self) -> bool {
-        self.task.as_ref().is_none_or(|task| task.enabled)
+        self.task.as_ref().map_or(!self.is_stopped, |task| task.enabled)
+    }
+
+    /// Whether somebody paused it; one that has looked once is done and not paused.
+    pub(super) fn is_paused(&self) -> bool {
+        let is_once = |task: &TaskInfo| task.skill.as_ref().is_some_and(|skill| skill.once);
+        self.task.as_ref().is_some_and(|task| !task.enabled && !is_once(task))
     }
 }

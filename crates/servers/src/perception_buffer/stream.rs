@@ -101,6 +101,15 @@ impl Stream {
         self.lock().watcher = None;
     }
 
+    /// Drops the messages of which `is_old` says so, and with the last of them what could not be read.
+    pub(super) fn forget(&self, is_old: impl Fn(&Arrival) -> bool) {
+        let mut inner = self.lock();
+        inner.history.retain(|entry| !is_old(&entry.arrival));
+        if inner.history.is_empty() {
+            inner.garbled = None;
+        }
+    }
+
     pub(super) fn latest(&self) -> Option<Entry> {
         self.lock().history.back().cloned()
     }

@@ -236,6 +236,113 @@ async fn what_is_wrong_with_a_task_is_its_problem_everywhere() {
 }
 
 #[tokio::test]
+async fn what_a_stopped_skill_said_is_forgotten_when_its_name_returns() {
+    let world = World::new();
+    for is_stamped in [true, false] {
+        let rig = world.start(Config::default(), None);
+        let stamp_tasks = || {
+            if !is_stamped {
+                rig.tasks.edit(|tasks| tasks[0].created = Stamp::ZERO);
+            }
+        };
+        rig.tasks.add(&find_object());
+        stamp_tasks();
+        rig.streams.appear_skill(&find_object());
+        rig.buffer.reconcile_once().await;
+        rig.say("/vision/find_object/found", "true");
+        rig.see("find_object", vec![red_can(false)]);
+        rig.pass(0.1);
+        rig.tasks.edit(Vec::clear);
+        rig.streams.vanish_all();
+        rig.buffer.reconcile_once().await;
+        rig.pass(0.1);
+        rig.tasks.add(&find_object());
+        stamp_tasks();
+        rig.streams.appear_skill(&find_object());
+        rig.buffer.reconcile_once().await;
+        rig.see("find_object", vec![]);
+        let answer = rig.latest("find_object").await;
+        assert_eq!((&answer["outputs"], &answer["detections"]), (&json!({}), &json!([])));
+        assert_eq!(answer.get("problem"), None);
+        let seen = rig.ask("what_do_you_see", json!({})).await;
+        assert!(!seen["text"].as_str().unwrap().contains("found="), "{seen}");
+        rig.tasks.edit(Vec::clear);
+        rig.streams.vanish_all();
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_taken_again_between_two_looks_begins_anew_and_keeps_its_own_values() {
+    let rig = rig();
+    rig.run(&find_object()).await;
+    rig.say("/vision/find_object/found", "true");
+    rig.pass(0.1);
+    rig.tasks.edit(Vec::clear);
+    rig.tasks.add(&find_object());
+    rig.pass(0.1);
+    rig.see("find_object", vec![red_can(false)]);
+    rig.buffer.reconcile_once().await;
+    let answer = rig.latest("find_object").await;
+    assert_eq!((&answer["outputs"], &answer["detections"][0]["label"]), (&json!({}), &json!("red can")));
+    rig.buffer.reconcile_once().await;
+    assert_eq!(rig.latest("find_object").await["detections"][0]["label"], "red can");
+}
+
+#[tokio::test]
+async fn a_skill_that_was_stopped_says_so_and_tells_no_values() {
+    let rig = rig();
+    rig.run(&find_object()).await;
+    rig.say("/vision/find_object/found", "true");
+    rig.see("find_object", vec![red_can(false)]);
+    rig.tasks.edit(Vec::clear);
+    rig.buffer.reconcile_once().await;
+    rig.pass(1.0);
+    let answer = rig.latest("find_object").await;
+    assert!(answer["problem"].as_str().unwrap().contains("the skill was stopped"), "{answer}");
+    let seen = rig.ask("what_do_you_see", json!({})).await;
+    let text = seen["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("No skill is running; nothing is looked for.\n- find_object (stopped, last result 1.0 s ago)")
+    );
+    assert!(!text.contains("found") && !text.contains("red can"), "{text}");
+    assert_eq!(seen["skills"][0]["enabled"], false);
+    let listed = rig.ask("list_streams", json!({})).await;
+    assert!(listed["streams"][0]["problem"].as_str().unwrap().contains("stopped"), "{listed}");
+}
+
+#[tokio::test]
+async fn a_topic_that_has_left_and_a_skill_that_is_paused_are_noted() {
+    let rig = rig();
+    rig.run(&find_object()).await;
+    rig.see("find_object", vec![red_can(false)]);
+    rig.tasks.edit(|tasks| tasks[0].enabled = false);
+    rig.buffer.reconcile_once().await;
+    assert!(rig.latest("find_object").await["notes"][0].as_str().unwrap().starts_with("the skill is paused"));
+    let seen = rig.ask("what_do_you_see", json!({})).await;
+    assert!(seen["text"].as_str().unwrap().contains("find_object (paused, 0.0 s ago)"), "{seen}");
+    rig.tasks.edit(|tasks| tasks[0].enabled = true);
+    rig.streams.vanish_all();
+    rig.buffer.reconcile_once().await;
+    assert!(rig.latest("find_object").await["notes"][0].as_str().unwrap().contains("has left the graph"));
+}
+
+#[tokio::test]
+async fn one_stale_value_among_fresh_ones_is_marked_in_the_text() {
+    let rig = rig();
+    rig.run(&find_object()).await;
+    rig.say("/vision/find_object/found", "true");
+    rig.pass(6.0);
+    rig.see("find_object", vec![red_can(false)]);
+    let seen = rig.ask("what_do_you_see", json!({})).await;
+    assert!(seen["text"].as_str().unwrap().contains("(0.0 s ago): found=true (STALE, 6.0 s old); red can"), "{seen}");
+    rig.pass(6.0);
+    rig.say("/vision/find_object/found", "true");
+    let seen = rig.ask("what_do_you_see", json!({})).await;
+    let text = seen["text"].as_str().unwrap();
+    assert!(text.contains("found=true; red can") && text.contains("(STALE, 6.0 s old)"), "{text}");
+}
+
+#[tokio::test]
 async fn get_overlay_ref_names_the_newest_picture() {
     let rig = rig();
     rig.run(&find_object()).await;

@@ -41,6 +41,19 @@ async fn a_rising_edge_is_told_once_with_all_its_parts() {
 }
 
 #[tokio::test]
+async fn the_event_names_first_what_the_condition_speaks_of() {
+    let rig = rig();
+    rig.run(&watch_for()).await;
+    rig.triggered(false);
+    let labelled = |label: &str| Detection { label: label.into(), ..red_can(false) };
+    let labels = ["wooden table", "red can", "mug", "bowl", "plate", "tall Person", "person"];
+    rig.see("watch_for", labels.map(labelled).to_vec());
+    rig.triggered(true);
+    let summary = rig.events.events()[0].payload["detection_summary"].clone();
+    assert!(summary.as_str().unwrap().starts_with("person 0.93, tall Person 0.93, wooden table 0.93"), "{summary}");
+}
+
+#[tokio::test]
 async fn the_event_is_signed_so_that_the_receiver_can_verify_it() {
     let rig = rig();
     rig.run(&watch_for()).await;
