@@ -34,6 +34,9 @@ const UNACKNOWLEDGED: Duration = Duration::from_secs(30);
 const UNACKNOWLEDGED_MOTION: Duration = Duration::from_secs(3);
 /// How long a new connection may take to send its first request.
 const FIRST_REQUEST: Duration = Duration::from_secs(20);
+/// How long a connection may wait for the headers of its next request. Longer than clients keep a connection that is idle, so
+/// that none is closed under a request.
+const NEXT_REQUEST: Duration = Duration::from_secs(120);
 /// How long `/readyz` waits for the server's own answer.
 const READINESS: Duration = Duration::from_secs(2);
 
@@ -120,7 +123,8 @@ async fn listen(
     router: Router,
 ) -> io::Result<()> {
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    let server = axum_server::from_tcp(listener)?.handle(handle).first_request_timeout(FIRST_REQUEST).http1_only();
+    let mut server = axum_server::from_tcp(listener)?.handle(handle).first_request_timeout(FIRST_REQUEST).http1_only();
+    server.http_builder().http1().header_read_timeout(NEXT_REQUEST);
     match tls {
         None => server.acceptor(sockets).serve(service).await,
         Some(config) => {

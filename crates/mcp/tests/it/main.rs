@@ -11,6 +11,7 @@ mod drop_guard;
 mod http;
 mod legacy_sse;
 mod robot;
+mod slow_callers;
 mod stdio;
 mod support;
 mod tls;
