@@ -196,7 +196,14 @@ impl Store {
                     forget(&|arrival| arrival.at <= since);
                 }
                 Some(life) if life.created == task.created => {}
-                Some(_) | None => forget(&|arrival| arrival.is_before(task.created)),
+                life => {
+                    let since = life.and_then(|life| life.stopped_since);
+                    // Seen to be stopped: certain even where the node's clock is behind.
+                    let of_the_stopped = |arrival: &Arrival| {
+                        since.is_some_and(|since| arrival.at <= since) && arrival.stamp < task.created
+                    };
+                    forget(&|arrival| arrival.is_before(task.created) || of_the_stopped(arrival));
+                }
             }
         }
         let listed: BTreeSet<&str> = tasks.iter().map(|task| task.name.as_str()).collect();

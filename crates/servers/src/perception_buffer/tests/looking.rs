@@ -289,6 +289,28 @@ async fn a_name_that_is_taken_again_between_two_looks_begins_anew_and_keeps_its_
 }
 
 #[tokio::test]
+async fn what_a_stopped_skill_said_is_forgotten_where_the_nodes_clock_is_behind() {
+    let rig = rig();
+    let behind = |stamp: Stamp| Stamp::from_nanos(stamp.nanos() - 2_000_000_000);
+    let start = async || {
+        rig.tasks.add(&find_object());
+        rig.tasks.edit(|tasks| tasks[0].created = behind(tasks[0].created));
+        rig.buffer.reconcile_once().await;
+    };
+    rig.streams.appear_skill(&find_object());
+    start().await;
+    let said = StreamMessage::Output { stamp: behind(rig.stamp()), text: "true".into() };
+    rig.streams.publish("/vision/find_object/found", &said);
+    rig.pass(0.1);
+    assert_eq!(rig.latest("find_object").await["outputs"]["found"]["value"], true);
+    rig.tasks.edit(Vec::clear);
+    rig.buffer.reconcile_once().await;
+    rig.pass(0.1);
+    start().await;
+    assert_eq!(rig.latest("find_object").await["outputs"], json!({}));
+}
+
+#[tokio::test]
 async fn a_skill_that_was_stopped_says_so_and_tells_no_values() {
     let rig = rig();
     rig.run(&find_object()).await;
