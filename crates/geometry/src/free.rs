@@ -20,11 +20,14 @@ pub struct FreeRegion {
     pub area: f32,
 }
 
+/// The most regions of one support, and of a scene.
+pub(crate) const REGIONS_MAX: usize = 8;
 const CELL_M: f32 = 0.01;
 const CELLS_MAX: usize = 250_000;
 const DIAGONAL: f32 = std::f32::consts::SQRT_2;
 
-/// The regions of a support where a disc of that radius finds room. What the camera does not see counts as taken.
+/// The regions of a support where a disc of that radius finds room: each is the free disc around its own place, largest
+/// first, and no two places share their room. What the camera does not see counts as taken.
 pub(crate) fn free_regions(
     camera: &Camera,
     classes: &[u8],
@@ -42,20 +45,19 @@ pub(crate) fn free_regions(
         })
         .collect();
     let clearance = distances(&grid, &free);
+    let mut left: Vec<usize> = (0..grid.len()).filter(|&at| clearance[at] >= radius).collect();
     let mut regions = Vec::new();
-    let mut left: Vec<bool> = clearance.iter().map(|&distance| distance >= radius).collect();
-    while let Some(seed) = (0..left.len()).find(|&at| left[at]) {
-        let core = flood(&grid, seed, &mut left);
-        let Some(&best) = core.iter().max_by(|&&a, &&b| clearance[a].total_cmp(&clearance[b]).then(b.cmp(&a))) else {
-            break;
-        };
-        let cells = spread(&grid, &free, &core, radius);
-        let place = grid.place(best);
+    while regions.len() < REGIONS_MAX {
+        let widest = left.iter().copied().max_by(|&a, &b| clearance[a].total_cmp(&clearance[b]).then(b.cmp(&a)));
+        let Some(best) = widest else { break };
+        let (place, reach) = (grid.place(best), clearance[best]);
+        left.retain(|&at| grid.place(at).distance(place) >= reach + radius);
+        let cells: Vec<bool> = (0..grid.len()).map(|at| free[at] && grid.place(at).distance(place) <= reach).collect();
         let Some(mask) = mask_of(camera, classes, support, &grid, &cells, on_plane(index)) else { continue };
         regions.push(FreeRegion {
             support: index,
             place: place.extend(support.height_at(place)),
-            clearance: clearance[best],
+            clearance: reach,
             mask,
             area: cells.iter().filter(|&&inside| inside).count() as f32 * CELL_M * CELL_M,
         });
@@ -136,39 +138,6 @@ fn distances(grid: &Grid, free: &[bool]) -> Vec<f32> {
         }
     }
     distance
-}
-
-fn flood(grid: &Grid, seed: usize, left: &mut [bool]) -> Vec<usize> {
-    left[seed] = false;
-    let mut group = vec![seed];
-    let mut next = 0;
-    while next < group.len() {
-        let at = group[next];
-        next += 1;
-        let (column, row) = (at % grid.columns, at / grid.columns);
-        for (exists, near) in [
-            (column > 0, at.wrapping_sub(1)),
-            (column + 1 < grid.columns, at + 1),
-            (row > 0, at.wrapping_sub(grid.columns)),
-            (row + 1 < grid.rows, at + grid.columns),
-        ] {
-            if exists && left[near] {
-                left[near] = false;
-                group.push(near);
-            }
-        }
-    }
-    group
-}
-
-/// All free cells within `radius` of the core.
-fn spread(grid: &Grid, free: &[bool], core: &[usize], radius: f32) -> Vec<bool> {
-    let mut away = vec![true; grid.len()];
-    for &at in core {
-        away[at] = false;
-    }
-    let distance = distances(grid, &away);
-    (0..grid.len()).map(|at| free[at] && distance[at] <= radius).collect()
 }
 
 fn mask_of(camera: &Camera, classes: &[u8], support: &Support, grid: &Grid, cells: &[bool], plane: u8) -> Option<Mask> {

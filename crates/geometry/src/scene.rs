@@ -5,7 +5,7 @@ use crate::camera::{Camera, depth_sigma};
 use crate::classes::{self, UNSEEN, classify, on_plane, support_below};
 use crate::colour::{ColourCount, ColourName};
 use crate::components::{Components, NONE};
-use crate::free::{FreeRegion, free_regions};
+use crate::free::{FreeRegion, REGIONS_MAX, free_regions};
 use crate::level::level_from_camera;
 use crate::mask::{Around, bounds_of, mask_of, median_depth};
 use crate::person::{Person, find_people};
@@ -84,6 +84,7 @@ pub struct Scene {
 
 impl Scene {
     /// The regions where a disc of that radius finds room, largest clearance first: on raised supports, or on the floor.
+    /// At most eight; places nearer to each other than the radius are one.
     pub fn free_regions(&self, radius: f32, on_floor: bool) -> Vec<FreeRegion> {
         let wanted = |index: &usize| (self.supports[*index].kind == SupportKind::Floor) == on_floor;
         let mut regions: Vec<FreeRegion> = (0..self.supports.len())
@@ -91,7 +92,13 @@ impl Scene {
             .flat_map(|index| free_regions(&self.camera, &self.classes, &self.supports, index, radius))
             .collect();
         regions.sort_by(|a, b| b.clearance.total_cmp(&a.clearance));
-        regions
+        let mut apart: Vec<FreeRegion> = Vec::new();
+        for region in regions {
+            if apart.len() < REGIONS_MAX && apart.iter().all(|other| other.place.distance(region.place) >= radius) {
+                apart.push(region);
+            }
+        }
+        apart
     }
 
     /// A point of the level frame in the camera's optical frame, for a robot that is not localised.

@@ -355,6 +355,11 @@ fn free_regions_keep_away_from_things_and_edges() {
         assert!(region.mask.pixels() > 500);
     }
     assert!(scene.free_regions(0.6, false).is_empty());
+    assert!(regions.len() > 1 && regions.len() <= 8, "{}", regions.len());
+    for (at, region) in regions.iter().enumerate() {
+        assert!(region.area < 3.5 * region.clearance * region.clearance, "the region is the room around its place");
+        assert!(regions[..at].iter().all(|other| other.place.distance(region.place) > 0.15));
+    }
 }
 
 #[test]
