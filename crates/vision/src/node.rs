@@ -284,7 +284,10 @@ fn refuse_unjudged_watch(skill: &Skill, unjudged: &[Unjudged], engine: &str) -> 
     let Some(watch) = &skill.watch else { return Ok(()) };
     let Some(unjudged) = unjudged.iter().find(|unjudged| unjudged.output == watch.output) else { return Ok(()) };
     let (name, reason) = (&skill.name, &unjudged.reason);
-    Err(refused(format!("{name} watches output {}, which engine {engine} cannot judge: {reason}", watch.output)))
+    Err(refused(format!(
+        "unsupported_condition: {name} watches output {}, which engine {engine} cannot judge: {reason}",
+        watch.output
+    )))
 }
 
 fn describe_unjudged(unjudged: &Unjudged) -> String {

@@ -76,7 +76,7 @@ macro_rules! found_by {
 }
 
 found_by! {
-    the_coke_is_found: "kitchen table", "coke", ["red can", "coke", "cola"];
+    the_coke_is_found: "kitchen table", "coke", ["red can", "coke", "cola", "can of coke"];
     the_orange_is_found: "kitchen table", "orange", ["orange", "orange ball"];
     the_blue_box_is_found: "kitchen table", "blue_box", ["blue box", "blue cube"];
     the_mug_is_found: "kitchen table", "mug", ["white mug", "white cup"];
@@ -96,7 +96,7 @@ found_by! {
 #[tokio::test]
 async fn an_unknown_noun_finds_nothing() {
     let view = view::head(&home_at("kitchen table"), 640, 1);
-    for query in ["scissors", "red scissors", "can opener", "blue coke"] {
+    for query in ["scissors", "red scissors", "can opener", "blue coke", "box behind the apple"] {
         assert_eq!(look(&find_object(query), &view).await.detections.len(), 0, "{query}");
     }
     assert!(look(&find_object("red scissors"), &view).await.outputs.is_empty());
@@ -149,6 +149,12 @@ async fn free_space_is_found_on_the_empty_table() {
     let place = best.detection.point.as_ref().unwrap().position;
     assert!((place.z - 0.5).abs() < 0.01 && (place.x + 2.3).abs() < 0.35 && (place.y - 0.95).abs() < 0.55, "{place}");
     assert!(best.mask.as_ref().unwrap().pixels() > 1_000);
+    assert!(look.detections.len() <= 8);
+    for (at, found) in look.detections.iter().enumerate() {
+        let place = found.detection.point.as_ref().unwrap().position;
+        let others = look.detections[..at].iter().map(|other| other.detection.point.as_ref().unwrap().position);
+        assert!(others.into_iter().all(|other| other.distance(place) > 0.08), "{place} twice");
+    }
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ use matching::{Item, Match, find};
 use phrase::{Head, Phrase, Place};
 use tracks::Tracks;
 
+mod blind;
 mod condition;
 mod describe;
 mod judge;
@@ -89,7 +90,7 @@ impl Engine {
                         phrase.text
                     ));
                 }
-                Task::Find(phrase)
+                Task::Find(Box::new(phrase))
             }
             SkillMode::Region => self.region_task(grounding, notes),
         }
@@ -154,7 +155,7 @@ fn footprint(phrase: &Phrase) -> Option<f32> {
 
 /// What a looker does with each picture.
 enum Task {
-    Find(Phrase),
+    Find(Box<Phrase>),
     Everything,
     Room { radius: f32, on_floor: bool },
 }
@@ -195,7 +196,7 @@ impl GeometryLooker {
             Task::Room { radius, on_floor } => {
                 return rooms(scene, frame, scene.free_regions(*radius, *on_floor), *radius, self.masks);
             }
-            Task::Find(phrase) => (find(phrase, scene), Some(phrase.text.clone())),
+            Task::Find(phrase) => (find(phrase, scene), phrase.label().map(str::to_owned)),
             Task::Everything => {
                 let mut all: Vec<Match<'_>> =
                     Item::all(scene).map(|item| Match { item, score: item.confidence() }).collect();
@@ -271,6 +272,9 @@ struct LastLook {
 
 impl Eye {
     fn look(&self, frame: &Frame) -> Result<Arc<Scene>, EngineError> {
+        if let Some(depth) = &frame.depth {
+            blind::check(&frame.rgb, depth)?;
+        }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = state.last.as_ref().filter(|last| last.is_of(frame)) {
             return Ok(Arc::clone(&last.scene));

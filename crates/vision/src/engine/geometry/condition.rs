@@ -1,4 +1,4 @@
-use super::phrase::Phrase;
+use super::phrase::{Phrase, Pick};
 use super::things::Things;
 use super::words::{is_filler, tokens};
 
@@ -13,7 +13,7 @@ pub(super) enum Condition {
     /// None is in view.
     Gone { thing: Phrase },
     /// One is near another thing, or near the camera.
-    Near { thing: Phrase, other: Option<Phrase> },
+    Near { thing: Phrase, other: Option<Box<Phrase>> },
 }
 
 impl Condition {
@@ -43,8 +43,22 @@ impl Condition {
     pub(super) fn phrases(&self) -> Vec<&Phrase> {
         match self {
             Self::InView { thing, .. } | Self::Gone { thing } => vec![thing],
-            Self::Near { thing, other } => std::iter::once(thing).chain(other).collect(),
+            Self::Near { thing, other } => std::iter::once(thing).chain(other.as_deref()).collect(),
         }
+    }
+
+    /// What of it is not understood; `None` when it is judged whole.
+    pub(super) fn fault(&self) -> Option<String> {
+        if let Self::InView { thing, .. } | Self::Gone { thing } = self
+            && let Some(side @ (Pick::Left | Pick::Right)) = thing.pick
+            && thing.text.contains(" on the ")
+        {
+            let side = if side == Pick::Left { "left" } else { "right" };
+            return Some(format!(
+                "\"on the {side}\" is not understood in a condition; it may say left of or right of a thing"
+            ));
+        }
+        self.phrases().iter().find_map(|phrase| phrase.fault())
     }
 
     fn counted(self, amount: Amount) -> Option<Self> {
@@ -60,10 +74,11 @@ impl Condition {
 
 fn near(thing: &[String], other: Option<&[String]>, things: &Things) -> Condition {
     let thing = Phrase::of(without_verb(thing), things);
+    let is_camera = |word: &str| matches!(word, "camera" | "robot" | "you" | "me");
     let camera = |words: &&[String]| {
-        words.iter().all(|word| is_filler(word) || matches!(word.as_str(), "camera" | "robot" | "you"))
+        words.iter().any(|word| is_camera(word)) && words.iter().all(|word| is_filler(word) || is_camera(word))
     };
-    let other = other.filter(|words| !camera(words)).map(|words| Phrase::of(words, things));
+    let other = other.filter(|words| !camera(words)).map(|words| Box::new(Phrase::of(words, things)));
     Condition::Near { thing, other }
 }
 
@@ -220,6 +235,29 @@ mod tests {
         let Condition::InView { thing, .. } = read("a red can is on the table") else { panic!() };
         assert_eq!(thing.place, Some(Place::On(vec![SupportKind::Table])));
         assert!(thing.is_understood());
+    }
+
+    #[test]
+    fn a_word_that_is_no_part_of_the_grammar_is_named() {
+        for (text, word) in [
+            ("the person left", "\"left\""),
+            ("the red can is on the counter", "the counter"),
+            ("the red can is on the desk", "the desk"),
+            ("a banana is in view", "\"banana\""),
+            ("the red can is on the book", "\"on the book\""),
+            ("a person is in the kitchen", "\"in\""),
+            ("the red can is not on the table", "\"not\""),
+            ("a red can is on the left", "\"on the left\""),
+            ("a person is near it", "no thing is named"),
+            ("a person is near the table", "\"table\""),
+            ("a person is near the frobs", "\"frobs\""),
+        ] {
+            let fault = read(text).fault();
+            assert!(fault.as_ref().is_some_and(|fault| fault.contains(word)), "{text}: {fault:?}");
+        }
+        for text in ["a person is near the leftmost can", "no red can is on the table", "a person is near me"] {
+            assert_eq!(read(text).fault(), None, "{text}");
+        }
     }
 
     #[test]

@@ -25,10 +25,10 @@ impl Judge {
         let judge = match output.output_type {
             OutputType::Boolean => condition(output, asked, things),
             OutputType::Number => number(output, asked, things),
-            OutputType::Text => speaks_only_of(output, &TEXT_WORDS).then_some(Self::Text),
-            OutputType::List => speaks_only_of(output, &LIST_WORDS).then_some(Self::List),
+            OutputType::Text => speaks_only_of(output, &TEXT_WORDS).then_some(Self::Text).ok_or(None),
+            OutputType::List => speaks_only_of(output, &LIST_WORDS).then_some(Self::List).ok_or(None),
         };
-        judge.ok_or_else(|| unsupported(output))
+        judge.map_err(|why| unsupported(output, why))
     }
 
     /// The words it uses from the owner's list, and those it does not understand.
@@ -57,37 +57,45 @@ impl Judge {
     }
 }
 
-fn unsupported(output: &OutputSpec) -> String {
+fn unsupported(output: &OutputSpec, why: Option<String>) -> String {
+    let why = why.unwrap_or_else(|| format!("engine geometry cannot judge {:?}", output.description));
     format!(
-        "unsupported_condition: engine geometry cannot judge {:?}; it judges conditions of the form {GRAMMAR} and the same of a \
-         person, numbers like \"number of red cans\" and \"distance to the mug\", a text like \"description of the scene\" and a \
-         list like \"main objects\"; anything else needs an engine with a vision language model",
-        output.description
+        "{why}; engine geometry judges conditions of the form {GRAMMAR} and the same of a person, numbers like \"number of red \
+         cans\" and \"distance to the mug\", a text like \"description of the scene\" and a list like \"main objects\"; anything \
+         else needs an engine with a vision language model"
     )
 }
 
-fn condition(output: &OutputSpec, asked: Option<&str>, things: &Things) -> Option<Judge> {
+/// The judge of an output; else what of it is not understood, if that can be named.
+type Read = Result<Judge, Option<String>>;
+
+fn condition(output: &OutputSpec, asked: Option<&str>, things: &Things) -> Read {
     let words = tokens(&output.description);
     let says_nothing =
         words.is_empty() || words.iter().all(|word| is_filler(word) || matches!(word.as_str(), "found" | "whether"));
-    if says_nothing {
-        let thing = Phrase::read(asked?, things);
-        let can_tell = thing.is_understood() || thing.colours.is_some();
-        return can_tell.then_some(Judge::Condition(Condition::InView { thing, least: 1 }));
-    }
-    let condition = Condition::read(&output.description, things)?;
     let asked = asked.map(|text| Phrase::read(text, things));
-    let can_tell = condition.phrases().iter().all(|phrase| {
-        // What the skill looks for is looked for as well as it is understood, with a note; any other sentence is judged whole.
-        if asked.as_ref().is_some_and(|asked| asked.text == phrase.text) {
-            return phrase.is_understood() || phrase.colours.is_some();
+    // What the skill looks for is looked for as well as it is understood, with a note; any other sentence is judged whole.
+    let can_look_for = |thing: &Phrase| thing.is_understood() || thing.colours.is_some();
+    if says_nothing {
+        let thing = asked.ok_or(None)?;
+        if !can_look_for(&thing) {
+            return Err(thing.fault());
         }
-        phrase.is_understood() && phrase.unknown.is_empty()
-    });
-    can_tell.then_some(Judge::Condition(condition))
+        return Ok(Judge::Condition(Condition::InView { thing, least: 1 }));
+    }
+    let condition = Condition::read(&output.description, things)
+        .ok_or_else(|| Some("a number of things is judged as \"in view\" only".to_owned()))?;
+    let is_asked = match (condition.phrases().as_slice(), &asked) {
+        ([thing], Some(asked)) => asked.text == thing.text && can_look_for(thing),
+        _ => false,
+    };
+    match condition.fault() {
+        Some(fault) if !is_asked => Err(Some(fault)),
+        Some(_) | None => Ok(Judge::Condition(condition)),
+    }
 }
 
-fn number(output: &OutputSpec, asked: Option<&str>, things: &Things) -> Option<Judge> {
+fn number(output: &OutputSpec, asked: Option<&str>, things: &Things) -> Read {
     const COUNTS: [&[&str]; 6] = [
         &["number", "of"],
         &["count", "of"],
@@ -100,7 +108,7 @@ fn number(output: &OutputSpec, asked: Option<&str>, things: &Things) -> Option<J
         [&["distance", "to"], &["distance", "of"], &["how", "far", "away"], &["how", "far"]];
     let all = tokens(&output.description);
     if all.is_empty() && matches!(output.name.as_str(), "count" | "number") {
-        return Some(Judge::Count(Phrase::read(asked?, things))).filter(is_exact);
+        return exact(Judge::Count(Phrase::read(asked.ok_or(None)?, things)));
     }
     let words: Vec<String> = all.into_iter().skip_while(|word| is_filler(word)).collect();
     let after = |patterns: &[&[&str]]| {
@@ -118,15 +126,15 @@ fn number(output: &OutputSpec, asked: Option<&str>, things: &Things) -> Option<J
             .trim_end_matches(" is");
         Some(Phrase::read(thing, things))
     };
-    let judge = after(&COUNTS).map(Judge::Count).or_else(|| after(&DISTANCES).map(Judge::Distance))?;
-    Some(judge).filter(is_exact)
+    exact(after(&COUNTS).map(Judge::Count).or_else(|| after(&DISTANCES).map(Judge::Distance)).ok_or(None)?)
 }
 
-fn is_exact(judge: &Judge) -> bool {
-    match judge {
-        Judge::Count(phrase) | Judge::Distance(phrase) => phrase.is_understood() && phrase.unknown.is_empty(),
-        Judge::Condition(_) | Judge::Text | Judge::List => true,
-    }
+fn exact(judge: Judge) -> Read {
+    let fault = match &judge {
+        Judge::Count(phrase) | Judge::Distance(phrase) => phrase.fault(),
+        Judge::Condition(_) | Judge::Text | Judge::List => None,
+    };
+    fault.map_or(Ok(judge), |fault| Err(Some(fault)))
 }
 
 const TEXT_WORDS: [&str; 33] = [

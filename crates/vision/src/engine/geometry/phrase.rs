@@ -1,7 +1,7 @@
 use cerebellum_geometry::{ColourName, Shape, SupportKind};
 
 use super::things::Things;
-use super::words::{Noun, colours_of, is_filler, is_shade, noun_of, singulars, tokens};
+use super::words::{Noun, colours_of, is_filler, is_plain_surface, is_relation, is_shade, noun_of, tokens};
 
 /// What a noun phrase asks for: "the red can left of the mug".
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +22,10 @@ pub(super) struct Phrase {
     pub(super) place: Option<Place>,
     /// Words that were not understood.
     pub(super) unknown: Vec<String>,
+    /// Surfaces that were named, and that cannot be told from others.
+    pub(super) surfaces: Vec<String>,
+    /// Why it cannot be judged whole, one sentence for each word that got lost.
+    pub(super) faults: Vec<String>,
     /// Owner's words that were used.
     pub(super) used: Vec<String>,
 }
@@ -81,15 +85,58 @@ impl Phrase {
             && let Place::LeftOf(other) | Place::RightOf(other) | Place::Near(other) = place
         {
             phrase.unknown.extend(other.unknown.iter().cloned());
+            phrase.surfaces.extend(other.surfaces.iter().cloned());
+            phrase.faults.extend(other.faults.iter().cloned());
             phrase.used.extend(other.used.iter().cloned());
-            if let Head::Unknown(word) = &other.head {
-                phrase.unknown.push(word.clone());
-                phrase.head = Head::Unknown(word.clone());
+            if !other.is_understood() {
+                if !matches!(other.head, Head::Unknown(_)) {
+                    phrase.unknown.push(other.text.clone());
+                    phrase.faults.extend(other.fault());
+                }
+                phrase.head = Head::Unknown(other.text.clone());
             }
         }
         phrase.place = place;
-        phrase.unknown.extend(lost);
+        match lost {
+            Lost::Nothing => {}
+            Lost::Surface(name) => phrase.surfaces.push(name),
+            Lost::On(words) => {
+                phrase.faults.push(format!(
+                    "{:?} is not understood; this engine tells what is on a table, a shelf or the floor, not on another thing",
+                    words.join(" ")
+                ));
+                phrase.unknown.extend(words.into_iter().filter(|word| !is_filler(word)));
+            }
+            Lost::Relation(words) => {
+                phrase.faults.push(format!(
+                    "{:?} is not understood; of two things this engine tells near, left of and right of",
+                    words[0]
+                ));
+                phrase.head = Head::Unknown(words[0].clone());
+                phrase.unknown.extend(words.into_iter().filter(|word| !is_filler(word)));
+            }
+        }
         phrase
+    }
+
+    /// Why it cannot be judged whole; `None` when every word counts.
+    pub(super) fn fault(&self) -> Option<String> {
+        let mut faults = self.faults.clone();
+        faults.extend(self.surfaces.iter().map(|name| cannot_tell(name)));
+        if faults.is_empty() && !self.is_understood() {
+            faults.push(match &self.head {
+                Head::Surface(_) => format!("{:?} is a surface; this engine knows what stands on surfaces", self.text),
+                _ if self.text.is_empty() => "no thing is named".to_owned(),
+                _ => format!("{:?} names no thing", self.text),
+            });
+        }
+        (!faults.is_empty()).then(|| faults.join("; "))
+    }
+
+    /// The asked words, when what they call the thing is understood. A detection is called no more than that.
+    pub(super) fn label(&self) -> Option<&str> {
+        let claims = self.unknown.is_empty() || matches!(self.head, Head::Shapes { .. } | Head::Person);
+        claims.then_some(self.text.as_str())
     }
 
     /// Whether it says which things it means, in words this engine knows.
@@ -107,6 +154,7 @@ impl Phrase {
         if !self.unknown.is_empty() {
             notes.push(format!("words not understood: {}", self.unknown.join(", ")));
         }
+        notes.extend(self.surfaces.iter().map(|name| cannot_tell(name)));
         notes.extend(self.used.iter().map(|word| format!("{word:?} is taken from the list of things")));
         if matches!(self.head, Head::Surface(_)) {
             notes.push(format!("{:?} is a surface; this engine reports what stands on surfaces", self.text));
@@ -115,8 +163,23 @@ impl Phrase {
     }
 }
 
-/// Parts "HEAD on the table" and "HEAD left of the mug"; answers also the words of a place that is not understood.
-fn split_place<'a>(words: &'a [String], things: &Things) -> (&'a [String], Option<Place>, Vec<String>) {
+fn cannot_tell(surface: &str) -> String {
+    format!("cannot tell the {surface} from another surface")
+}
+
+/// What of a place is not understood.
+enum Lost {
+    Nothing,
+    /// A surface with a name of its own.
+    Surface(String),
+    /// All from "on", which no surface follows.
+    On(Vec<String>),
+    /// All from a relation that is not understood.
+    Relation(Vec<String>),
+}
+
+/// Parts "HEAD on the table" and "HEAD left of the mug"; answers also what of a place is not understood.
+fn split_place<'a>(words: &'a [String], things: &Things) -> (&'a [String], Option<Place>, Lost) {
     const PLACES: [(&[&str], Way); 16] = [
         (&["to", "the", "left", "of"], Way::LeftOf),
         (&["on", "the", "left", "of"], Way::LeftOf),
@@ -135,27 +198,42 @@ fn split_place<'a>(words: &'a [String], things: &Things) -> (&'a [String], Optio
         (&["on"], Way::On),
         (&["standing", "on"], Way::On),
     ];
-    for at in 1..words.len() {
-        let Some((pattern, way)) = PLACES.iter().find(|(pattern, _)| {
+    let mut at = 0;
+    while at < words.len() {
+        if let Some((_, count)) = things.first(&words[at..]).filter(|(_, count)| *count > 1) {
+            at += count;
+            continue;
+        }
+        let way = PLACES.iter().find(|(pattern, _)| {
             words[at..].len() >= pattern.len() && words[at..].iter().zip(*pattern).all(|(a, b)| a == b)
-        }) else {
+        });
+        let Some((pattern, way)) = way else {
+            if is_relation(&words[at]) {
+                return (&words[..at], None, Lost::Relation(words[at..].to_vec()));
+            }
+            at += 1;
             continue;
         };
         let rest = &words[at + pattern.len()..];
         let head = &words[..at];
+        let other = || Box::new(Phrase::of(rest, things));
         return match way {
-            Way::Side if rest.is_empty() => (words, None, Vec::new()),
-            Way::Side => continue,
+            Way::Side if rest.is_empty() => (words, None, Lost::Nothing),
+            Way::Side => {
+                at += 1;
+                continue;
+            }
             Way::On => match surface_of(rest) {
-                Some((kinds, which)) => (head, Some(Place::On(kinds)), which),
-                None => (head, None, words[at..].iter().filter(|word| !is_filler(word)).cloned().collect()),
+                Some((kinds, None)) => (head, Some(Place::On(kinds)), Lost::Nothing),
+                Some((kinds, Some(name))) => (head, Some(Place::On(kinds)), Lost::Surface(name)),
+                None => (head, None, Lost::On(words[at..].to_vec())),
             },
-            Way::LeftOf => (head, Some(Place::LeftOf(Box::new(Phrase::of(rest, things)))), Vec::new()),
-            Way::RightOf => (head, Some(Place::RightOf(Box::new(Phrase::of(rest, things)))), Vec::new()),
-            Way::Near => (head, Some(Place::Near(Box::new(Phrase::of(rest, things)))), Vec::new()),
+            Way::LeftOf => (head, Some(Place::LeftOf(other())), Lost::Nothing),
+            Way::RightOf => (head, Some(Place::RightOf(other())), Lost::Nothing),
+            Way::Near => (head, Some(Place::Near(other())), Lost::Nothing),
         };
     }
-    (words, None, Vec::new())
+    (words, None, Lost::Nothing)
 }
 
 #[derive(Clone, Copy)]
@@ -167,22 +245,27 @@ enum Way {
     Side,
 }
 
-/// The kinds of surface that "the kitchen table" may be, and the words before it that say which.
-fn surface_of(words: &[String]) -> Option<(Vec<SupportKind>, Vec<String>)> {
-    let kinds = match noun_of(words.last()?)? {
+/// The kinds of surface that "the kitchen table" may be, and its name when that says more than the kind.
+fn surface_of(words: &[String]) -> Option<(Vec<SupportKind>, Option<String>)> {
+    let last = words.last()?;
+    let kinds = match noun_of(last)? {
         Noun::Table => vec![SupportKind::Table],
         Noun::Shelf => vec![SupportKind::Shelf],
         Noun::Floor => vec![SupportKind::Floor],
         Noun::Shape(_) | Noun::Cube | Noun::Person | Noun::Any => return None,
     };
-    Some((kinds, words[..words.len() - 1].iter().filter(|word| !is_filler(word)).cloned().collect()))
+    let name: Vec<&str> = words.iter().map(String::as_str).filter(|word| !is_filler(word)).collect();
+    let says_more = name.len() > 1 || !is_plain_surface(last);
+    Some((kinds, says_more.then(|| name.join(" "))))
 }
 
 /// The state while the words of a head are read one after the other.
 struct Reading<'a> {
     things: &'a Things,
     phrase: Phrase,
-    /// Whether the last word that counts is a noun that is understood.
+    /// Whether a noun was understood.
+    named: bool,
+    /// The last noun, when it is not understood.
     last_unknown: Option<String>,
 }
 
@@ -197,9 +280,11 @@ impl<'a> Reading<'a> {
             pick: None,
             place: None,
             unknown: Vec::new(),
+            surfaces: Vec::new(),
+            faults: Vec::new(),
             used: Vec::new(),
         };
-        let mut reading = Self { things, phrase, last_unknown: None };
+        let mut reading = Self { things, phrase, named: false, last_unknown: None };
         let mut at = 0;
         while at < words.len() {
             at += reading.take(&words[at..]);
@@ -210,55 +295,78 @@ impl<'a> Reading<'a> {
     /// Takes the first words of those left, and answers how many.
     fn take(&mut self, words: &[String]) -> usize {
         let word = words[0].as_str();
-        if word == "of" && !matches!(self.phrase.head, Head::Any { .. }) {
-            // "a bottle of water": what is inside cannot be seen. "One of the cans" goes on to its noun.
-            self.phrase.unknown.extend(words[1..].iter().filter(|word| !is_filler(word)).cloned());
+        if word == "of" && (self.last_unknown.is_some() || !matches!(self.phrase.head, Head::Any { .. })) {
+            self.take_content(&words[1..]);
             return words.len();
         }
-        if let Some(pick) = pick_of(words) {
+        let ends = words[1..].iter().all(|word| is_filler(word) || pick_of(std::slice::from_ref(word)).is_some());
+        if let Some(pick) = pick_of(words)
+            && (pick.1 > 1 || !self.named || !ends)
+        {
             self.phrase.pick = Some(pick.0);
             return pick.1;
         }
-        let named = self.thing(words);
-        if let Some((thing, count)) = named.as_ref().filter(|(_, count)| *count > 1) {
+        let things = self.things;
+        let thing = things.first(words);
+        if let Some((thing, count)) = thing.filter(|(_, count)| *count > 1) {
             self.take_thing(thing);
-            return *count;
+            return count;
         }
-        let qualifies_more =
-            words[1..].iter().any(|word| !is_filler(word) && pick_of(std::slice::from_ref(word)).is_none());
         let colours = colours_of(word);
-        if let (true, Some(colours)) = (qualifies_more, &colours) {
+        if let (false, Some(colours)) = (ends, &colours) {
             self.restrict_colours(colours);
             return 1;
         }
-        if let Some((thing, count)) = named {
-            self.take_thing(&thing);
+        if let Some((thing, count)) = thing {
+            self.take_thing(thing);
             return count;
         }
         if let Some(colours) = &colours {
             self.restrict_colours(colours);
         } else if let Some(noun) = noun_of(word) {
-            self.take_noun(noun);
+            self.take_noun(noun, word);
+        } else if self.named && (pick_of(words).is_some() || is_shade(word)) {
+            // "The person left", "the can is small": no word for which of several.
+            self.phrase.unknown.push(word.to_owned());
         } else if !is_filler(word) && !is_shade(word) && word != "of" && !word.starts_with(|c: char| c.is_ascii_digit())
         {
-            self.last_unknown = Some(word.to_owned());
-            self.phrase.unknown.push(word.to_owned());
+            self.lose(word);
         }
         1
     }
 
-    fn thing(&self, words: &[String]) -> Option<(super::things::Thing, usize)> {
-        (1..=self.things.longest().min(words.len())).rev().find_map(|count| {
-            let mut before = words[..count - 1].join(" ");
-            if count > 1 {
-                before.push(' ');
-            }
-            let named = singulars(&words[count - 1]).find_map(|last| self.things.get(&format!("{before}{last}")));
-            named.map(|thing| (thing.clone(), count))
-        })
+    fn lose(&mut self, word: &str) {
+        self.last_unknown = Some(word.to_owned());
+        self.phrase.unknown.push(word.to_owned());
+    }
+
+    /// "A can of coke" is a coke, if that may be a can; "a cup of coffee" is a cup, for what is inside cannot be seen.
+    fn take_content(&mut self, words: &[String]) {
+        let left = &words[words.iter().take_while(|word| is_filler(word)).count()..];
+        let thing = self.things.first(left).filter(|(_, count)| *count == left.len());
+        if let (Some((thing, _)), Head::Shapes { shapes, .. }, None) = (thing, &self.phrase.head, &self.last_unknown)
+            && thing.shapes.iter().any(|shape| shapes.contains(shape))
+        {
+            self.take_thing(thing);
+            return;
+        }
+        self.phrase.unknown.extend(left.iter().filter(|word| !is_filler(word)).cloned());
+    }
+
+    /// A noun after an unknown word after a noun is none of the head: what the word between says is not known.
+    fn is_lost(&self) -> bool {
+        self.named && self.last_unknown.is_some()
     }
 
     fn take_thing(&mut self, thing: &super::things::Thing) {
+        if self.is_lost() {
+            return;
+        }
+        if matches!(self.phrase.head, Head::Person | Head::Surface(_)) {
+            self.lose(&thing.name);
+            return;
+        }
+        self.named = true;
         self.last_unknown = None;
         self.phrase.used.push(thing.name.clone());
         if thing.shapes.is_empty() {
@@ -273,7 +381,21 @@ impl<'a> Reading<'a> {
         self.phrase.width = thing.width.or(self.phrase.width);
     }
 
-    fn take_noun(&mut self, noun: Noun) {
+    fn take_noun(&mut self, noun: Noun, word: &str) {
+        if self.is_lost() {
+            return;
+        }
+        let other_kind = match &self.phrase.head {
+            Head::Person => noun != Noun::Person,
+            Head::Surface(_) => true,
+            Head::Shapes { .. } => matches!(noun, Noun::Person | Noun::Table | Noun::Shelf | Noun::Floor),
+            Head::Any { .. } | Head::Unknown(_) => false,
+        };
+        if other_kind {
+            self.lose(word);
+            return;
+        }
+        self.named = true;
         self.last_unknown = None;
         match noun {
             Noun::Shape(shape) => self.restrict_shapes(&[shape], false),
@@ -313,6 +435,18 @@ impl<'a> Reading<'a> {
     }
 
     fn finish(mut self) -> Phrase {
+        let noun = self.last_unknown.as_ref().filter(|_| !self.named);
+        let words: Vec<String> =
+            self.phrase.unknown.iter().filter(|word| Some(*word) != noun).map(|word| format!("{word:?}")).collect();
+        if !words.is_empty() {
+            let verb = if words.len() == 1 { "is" } else { "are" };
+            self.phrase.faults.push(format!("{} {verb} not understood", words.join(", ")));
+        }
+        if let Some(noun) = noun {
+            self.phrase.faults.push(format!(
+                "{noun:?} is not a thing this engine knows; it knows shapes, colours, a person and the words of things.yaml"
+            ));
+        }
         if let Some(word) = self.last_unknown {
             self.phrase.head = Head::Unknown(word);
         }
@@ -344,91 +478,4 @@ fn pick_of(words: &[String]) -> Option<(Pick, usize)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn things() -> Things {
-        Things::parse(
-            "coke: {shape: can, colour: red, synonyms: [cola]}\norange: {shape: ball, colour: orange}\n\
-             apple: {shape: ball, colour: [red, green]}\ntomato soup: {shape: can}\n",
-        )
-        .unwrap()
-    }
-
-    fn read(text: &str) -> Phrase {
-        Phrase::read(text, &things())
-    }
-
-    fn shapes(shapes: &[Shape]) -> Head {
-        Head::Shapes { shapes: shapes.to_vec(), cube: false }
-    }
-
-    #[test]
-    fn colour_and_shape_are_read_and_the_article_is_no_label() {
-        let phrase = read("the red can");
-        assert_eq!(phrase.text, "red can");
-        assert_eq!((phrase.head, phrase.colours), (shapes(&[Shape::Can]), Some(vec![ColourName::Red])));
-        assert!(phrase.unknown.is_empty());
-        assert_eq!(read("blue cartons").head, shapes(&[Shape::Box]));
-        assert_eq!(read("a cube").head, Head::Shapes { shapes: vec![Shape::Box], cube: true });
-        assert_eq!(read("the nearest person").head, Head::Person);
-    }
-
-    #[test]
-    fn an_unknown_head_noun_stays_unknown() {
-        for text in
-            ["scissors", "the scissors on top", "red scissors", "can opener", "orange juice", "red can and scissors"]
-        {
-            assert!(matches!(read(text).head, Head::Unknown(_)), "{text}: {:?}", read(text).head);
-            assert!(!read(text).is_understood());
-        }
-    }
-
-    #[test]
-    fn an_unknown_word_before_a_known_noun_is_noted() {
-        let phrase = read("my shiny can of beans");
-        assert_eq!(phrase.head, shapes(&[Shape::Can]));
-        assert_eq!(phrase.unknown, ["shiny", "beans"]);
-        assert_eq!(phrase.notes(), ["words not understood: shiny, beans"]);
-    }
-
-    #[test]
-    fn the_owners_words_are_used_and_noted() {
-        let phrase = read("the cola");
-        assert_eq!((phrase.head.clone(), phrase.colours.clone()), (shapes(&[Shape::Can]), Some(vec![ColourName::Red])));
-        assert_eq!(phrase.notes(), ["\"coke\" is taken from the list of things"]);
-        assert_eq!(read("tomato soup").head, shapes(&[Shape::Can]));
-        assert_eq!(read("green apples").colours, Some(vec![ColourName::Green]));
-        assert_eq!(read("blue coke").colours, Some(vec![]));
-    }
-
-    #[test]
-    fn orange_is_a_colour_before_a_noun_and_a_thing_alone() {
-        assert_eq!(read("orange box").head, shapes(&[Shape::Box]));
-        assert_eq!(read("orange box").colours, Some(vec![ColourName::Orange]));
-        assert_eq!(read("the orange").head, shapes(&[Shape::Ball]));
-        assert_eq!(Phrase::read("orange", &Things::default()).head, Head::Any { named: false });
-        assert!(Phrase::read("orange", &Things::default()).is_understood());
-    }
-
-    #[test]
-    fn places_and_picks_are_read() {
-        assert_eq!(read("the mug on the table").place, Some(Place::On(vec![SupportKind::Table])));
-        assert!(matches!(read("the box left of the red can").place, Some(Place::LeftOf(_))));
-        assert!(matches!(read("the box next to the red can").place, Some(Place::Near(_))));
-        assert_eq!(read("the leftmost box").pick, Some(Pick::Left));
-        assert_eq!(read("the box on the right").pick, Some(Pick::Right));
-        assert_eq!(read("the biggest box").pick, Some(Pick::Biggest));
-        assert!(matches!(read("the box near the scissors").head, Head::Unknown(_)));
-        assert_eq!(read("the can on the kitchen table").unknown, ["kitchen"]);
-        assert_eq!(read("the can on the roof").unknown, ["on", "roof"]);
-    }
-
-    #[test]
-    fn nothing_said_is_nothing_understood() {
-        for text in ["", "the", "42", "the table"] {
-            assert!(!read(text).is_understood(), "{text}");
-        }
-        assert!(read("something").is_understood() && read("something red").is_understood());
-    }
-}
+mod tests;

@@ -64,8 +64,21 @@ impl Things {
         self.words.get(words).map(|&index| &self.things[index])
     }
 
+    /// The thing that the first words name, the longest name first, and how many words that are.
+    pub(super) fn first(&self, words: &[String]) -> Option<(&Thing, usize)> {
+        (1..=self.longest().min(words.len())).rev().find_map(|count| {
+            let mut before = words[..count - 1].join(" ");
+            if count > 1 {
+                before.push(' ');
+            }
+            let named =
+                super::words::singulars(&words[count - 1]).find_map(|last| self.get(&format!("{before}{last}")));
+            named.map(|thing| (thing, count))
+        })
+    }
+
     /// The most words that one name has.
-    pub(super) fn longest(&self) -> usize {
+    fn longest(&self) -> usize {
         self.words.keys().map(|words| words.split(' ').count()).max().unwrap_or(0)
     }
 

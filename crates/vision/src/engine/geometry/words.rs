@@ -24,6 +24,58 @@ pub(super) fn is_shade(word: &str) -> bool {
     matches!(word, "dark" | "light" | "bright" | "pale" | "deep")
 }
 
+/// Words that part two things; what they say about them this engine cannot tell.
+pub(super) fn is_relation(word: &str) -> bool {
+    const RELATIONS: [&str; 38] = [
+        "behind",
+        "under",
+        "underneath",
+        "beneath",
+        "below",
+        "above",
+        "over",
+        "inside",
+        "in",
+        "into",
+        "within",
+        "outside",
+        "from",
+        "off",
+        "between",
+        "among",
+        "against",
+        "around",
+        "without",
+        "with",
+        "and",
+        "or",
+        "but",
+        "not",
+        "except",
+        "than",
+        "at",
+        "through",
+        "across",
+        "along",
+        "before",
+        "after",
+        "containing",
+        "holding",
+        "onto",
+        "towards",
+        "opposite",
+        "unless",
+    ];
+    RELATIONS.contains(&word)
+}
+
+/// Whether a word for a surface says no more than its kind; a counter cannot be told from a table.
+pub(super) fn is_plain_surface(word: &str) -> bool {
+    singulars(word).any(|word| {
+        matches!(word.as_str(), "table" | "tabletop" | "surface" | "shelf" | "shelve" | "board" | "floor" | "ground")
+    })
+}
+
 /// The colours a colour word may look like.
 pub(super) fn colours_of(word: &str) -> Option<Vec<ColourName>> {
     use ColourName::{Black, Blue, Brown, Green, Grey, Orange, Pink, Purple, Red, White, Yellow};

@@ -52,6 +52,7 @@ async fn a_watched_output_that_cannot_be_judged_is_refused_with_what_can() {
     let engine = FakeEngine::new().not_judging("mood", "it judges colours; engine vlm could");
     let lab = Lab::with(engine, NodeConfig::default());
     let refusal = lab.refused(&watching("a", "mood")).await;
+    assert_eq!(refusal.matches("unsupported_condition").count(), 1, "{refusal}");
     assert!(refusal.contains("mood") && refusal.contains("it judges colours; engine vlm could"), "{refusal}");
     assert!(lab.list().await.is_empty() && lab.streams.topics().is_empty());
     lab.create(&watching("a", "other")).await;
@@ -62,7 +63,7 @@ async fn an_output_that_cannot_be_judged_is_advertised_and_silent_and_said() {
     let engine = FakeEngine::new().not_judging("mood", "it judges colours");
     let lab = Lab::with(engine, NodeConfig::default());
     let created = lab.create(&with_output("a", "mood")).await;
-    assert!(created.message.contains("unsupported_condition"), "{}", created.message);
+    assert_eq!(created.message.matches("unsupported_condition").count(), 1, "{}", created.message);
     assert!(lab.streams.topics().contains(&"/vision/a/mood".to_owned()));
     lab.detections("a", 1).await;
     assert_eq!(lab.error("a").await, "unsupported_condition: output mood: it judges colours");
