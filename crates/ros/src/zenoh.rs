@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use ::zenoh::Session;
 use ::zenoh::liveliness::LivelinessToken;
@@ -37,6 +37,9 @@ use link::Link;
 
 /// How soon a subscriber learns that it missed the last latched value.
 const LATCHED_HEARTBEAT: Duration = Duration::from_secs(1);
+/// How long after its opening a call waits for the first connection. A program that is started for one call, as stdio servers
+/// are, would else never get an answer.
+const FIRST_CONNECTION: Duration = Duration::from_secs(1);
 
 /// The bus of ROS 2 nodes that run `rmw_zenoh`. One session that lives as long as the program; it finds back by itself when
 /// the router goes and returns, with all that was advertised and subscribed.
@@ -49,6 +52,8 @@ pub struct ZenohBus {
     clients: Mutex<HashMap<String, Client>>,
     tasks: TaskTracker,
     stop: CancellationToken,
+    /// Until then calls wait for the first connection.
+    patient_until: Instant,
 }
 
 #[derive(Clone)]
@@ -60,13 +65,26 @@ struct Client {
 
 impl ZenohBus {
     /// Returns at once and connects in the background, for as long as it takes; until then every use answers
-    /// [`BusError::Down`] with the reason. Ends when `stop` is cancelled; `tasks` then waits for it. Needs a tokio runtime with
+    /// [`BusError::Down`] with the reason, service calls of the first second after they waited that long for it. Ends when `stop` is cancelled; `tasks` then waits for it. Needs a tokio runtime with
     /// several threads.
     pub fn open(config: ZenohConfig, tasks: TaskTracker, stop: CancellationToken) -> Arc<Self> {
+        Self::open_patient(config, tasks, stop, FIRST_CONNECTION)
+    }
+
+    fn open_patient(config: ZenohConfig, tasks: TaskTracker, stop: CancellationToken, patience: Duration) -> Arc<Self> {
         let graph = Arc::new(LiveGraph::new());
         let (sender, link) = watch::channel(Link::connecting(&config));
         tasks.spawn(link::keep(config.clone(), graph.clone(), sender, stop.clone()));
-        Arc::new(Self { config, link, graph, next_entity: AtomicU64::new(1), clients: Mutex::default(), tasks, stop })
+        Arc::new(Self {
+            config,
+            link,
+            graph,
+            next_entity: AtomicU64::new(1),
+            clients: Mutex::default(),
+            tasks,
+            stop,
+            patient_until: Instant::now() + patience,
+        })
     }
 
     /// Waits until the bus is connected, or answers why it is not when `deadline` has passed.
@@ -77,6 +95,19 @@ impl ZenohBus {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(_)) | Err(_) => self.session().map(|_| ()),
         }
+    }
+
+    /// The session, and how long of `deadline` it was waited for.
+    async fn session_soon(&self, deadline: Duration) -> Result<(Session, Duration), BusError> {
+        if let Ok(session) = self.session() {
+            return Ok((session, Duration::ZERO));
+        }
+        let started = Instant::now();
+        let patience = self.patient_until.saturating_duration_since(started).min(deadline);
+        if !patience.is_zero() {
+            self.connected(patience).await?;
+        }
+        Ok((self.session()?, started.elapsed()))
     }
 
     fn session(&self) -> Result<Session, BusError> {
@@ -232,13 +263,14 @@ impl RosBus for ZenohBus {
         request: Vec<u8>,
         deadline: Duration,
     ) -> Result<Vec<u8>, CallError> {
-        let session = self.session().map_err(|error| CallError::Down { reason: reason_of(error) })?;
+        let soon = self.session_soon(deadline).await;
+        let (session, waited) = soon.map_err(|error| CallError::Down { reason: reason_of(error) })?;
         let client = self
             .client(&session, service, ros_type)
             .await
             .map_err(|error| CallError::Failed { reason: refused(service, &error).to_string() })?;
         let attachment = Attachment::now(client.seq.fetch_add(1, Ordering::Relaxed) + 1, client.gid);
-        service::call(&session, self.key(service, ros_type), request, attachment, deadline).await
+        service::call(&session, self.key(service, ros_type), request, attachment, deadline.saturating_sub(waited)).await
     }
 
     fn graph(&self) -> Result<Graph, BusError> {

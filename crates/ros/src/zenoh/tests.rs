@@ -65,6 +65,34 @@ async fn a_server_waits_for_the_router_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_right_after_the_start_waits_for_the_first_connection() {
+    let endpoint = free_endpoint();
+    let router = Program::connected(&endpoint, RouterRole::Always, "router").await;
+    let _serving =
+        router.bus.serve("/echo", &Text::TYPE, Arc::new(|request| Box::pin(async move { Ok(request) }))).await.unwrap();
+    for (patience, is_down) in [(Duration::ZERO, true), (DEADLINE, false)] {
+        let config = ZenohConfig::new(&endpoint, RouterRole::Never, 7, "caller").unwrap();
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let bus = ZenohBus::open_patient(config, tasks.clone(), stop.clone(), patience);
+        let answer = bus.call("/echo", &Text::TYPE, vec![1], DEADLINE).await;
+        assert_eq!(matches!(answer, Err(CallError::Down { .. })), is_down, "{patience:?}: {answer:?}");
+        Program { bus, tasks, stop }.end().await;
+    }
+    router.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_waits_for_the_first_connection_no_longer_than_its_deadline() {
+    let config = ZenohConfig::new(&free_endpoint(), RouterRole::Never, 7, "caller").unwrap();
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    let bus = ZenohBus::open_patient(config, tasks.clone(), stop.clone(), DEADLINE * 100);
+    let call = async { bus.call("/echo", &Text::TYPE, vec![1], Duration::from_millis(50)).await };
+    let answer = tokio::time::timeout(DEADLINE, call).await.expect("the deadline holds");
+    assert!(matches!(answer, Err(CallError::Down { .. })), "{answer:?}");
+    Program { bus, tasks, stop }.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_port_held_by_something_else_is_named() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("tcp/{}", listener.local_addr().unwrap());
