@@ -16,6 +16,7 @@ use tracing::info;
 use crate::compose::{self, Life, OnBus};
 use crate::config::{self, Environment, Settings};
 use crate::exit::Failure;
+use crate::http;
 use crate::secrets;
 
 /// `cerebellum skill-control`.
@@ -40,7 +41,7 @@ pub async fn perception_buffer(
     let life = Life::until_asked();
     let who = OnBus { node: "perception_buffer", router: RouterRole::Never, join: &[] };
     let bus = compose::bus(settings, environment, who, &life)?;
-    let perception = compose::perception(settings, &bus, Arc::new(HostClock::new()), &life)?;
+    let perception = compose::perception(settings, &bus, Arc::new(HostClock::new()), &life).await?;
     let server = Arc::new(perception_buffer::Server::new(Arc::clone(&perception.buffer)));
     run(server, serving, life).await
 }
@@ -76,7 +77,7 @@ pub async fn vision_node(settings: &Settings, environment: &Environment) -> Resu
     let who = OnBus { node: &settings.vision_node.name, router: RouterRole::Auto, join: &[] };
     let bus = compose::bus(settings, environment, who, &life)?;
     let robot = compose::robot(settings, &life)?;
-    let _node = compose::vision_node(settings, &bus, &robot, &life)?;
+    let _node = compose::vision_node(settings, &bus, &robot, &life).await?;
     camera::serve(bus, Arc::clone(&robot.camera), CameraTopics::default(), &life.tasks, life.stop.clone());
     let _control = control(settings, &robot, &life).await?;
     life.stop.cancelled().await;
@@ -122,7 +123,7 @@ async fn control(settings: &Settings, robot: &compose::Robot, life: &Life) -> Re
         Ok(listener) => {
             let address = listener.local_addr().ok();
             info!(address = address.map(tracing::field::display), "scene control is served");
-            compose::serve_http(listener, router, life);
+            http::serve(listener, router, life);
             Ok(address)
         }
         Err(error) => {

@@ -42,9 +42,12 @@ Examples:
 
 Exit codes: 0 done, 1 the outcome is a no, 64 bad usage or configuration, 69 nobody answers, 70 a fault of this program.";
 
-/// An agent configures what a robot perceives, and asks what it sees, over MCP and ROS 2.
+const ABOUT: &str = "Cerebellum stands between an AI agent and a robot: over MCP the agent says what the robot looks for and \
+asks what it sees; the robot is reached over ROS 2.";
+
+/// The command line.
 #[derive(Debug, Parser)]
-#[command(name = "cerebellum", version, about, after_help = EXAMPLES, max_term_width = 110, disable_help_subcommand = true)]
+#[command(name = "cerebellum", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 110, disable_help_subcommand = true)]
 pub struct Cli {
     /// What holds for every subcommand.
     #[command(flatten)]
@@ -104,10 +107,10 @@ pub enum Command {
     /// Everything on a simulated robot: both servers, the vision node, and a page at http://127.0.0.1:8001
     Demo(DemoArgs),
     /// The MCP server that configures what is perceived (stdio, or port 9201)
-    #[command(after_help = SERVER_EXAMPLES)]
+    #[command(after_help = SKILL_CONTROL_EXAMPLES)]
     SkillControl(ServingArgs),
     /// The MCP server that tells what is seen (stdio, or port 9202)
-    #[command(after_help = SERVER_EXAMPLES)]
+    #[command(after_help = PERCEPTION_EXAMPLES)]
     PerceptionBuffer(ServingArgs),
     /// The ROS node that looks: skills in, topics out
     VisionNode(VisionNodeArgs),
@@ -123,11 +126,17 @@ pub enum Command {
     Schema(SchemaArgs),
 }
 
-const SERVER_EXAMPLES: &str = "\
+const SKILL_CONTROL_EXAMPLES: &str = "\
 Examples:
   cerebellum skill-control                              over stdio, for a client that starts it
-  cerebellum perception-buffer --transport http         at http://127.0.0.1:9202/mcp, and /sse for old clients
+  cerebellum skill-control --transport http             at http://127.0.0.1:9201/mcp, and /sse for old clients
   cerebellum skill-control --transport http --host 0.0.0.0 --allowed-host robot.tailnet.ts.net --token-file token";
+
+const PERCEPTION_EXAMPLES: &str = "\
+Examples:
+  cerebellum perception-buffer                          over stdio, for a client that starts it
+  cerebellum perception-buffer --transport http         at http://127.0.0.1:9202/mcp, and /sse for old clients
+  cerebellum perception-buffer --transport http --host 0.0.0.0 --allowed-host robot.tailnet.ts.net --token-file token";
 
 /// Arguments of `demo`.
 #[derive(Args, Clone, Debug)]
@@ -236,6 +245,7 @@ pub struct ControlArgs {
 
 /// Arguments of `sim scene`.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = sim::SCENE_EXAMPLES)]
 pub struct SceneArgs {
     /// Where the simulator is.
     #[command(flatten)]
@@ -434,6 +444,11 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// JSON on one line for programs, indented for people.
+fn json_text(data: &serde_json::Value, indented: bool) -> String {
+    if indented { format!("{data:#}") } else { data.to_string() }
+}
+
 /// Says something on the side, on stderr. A reader that went away is not a fault.
 fn note(text: &str) {
     use std::io::Write;
@@ -484,6 +499,19 @@ mod tests {
         assert_eq!(cli.global.config, Some(PathBuf::from("x")));
         let log = cli.global.log_over(&Log { level: "warn".into(), format: LogFormat::Auto }).unwrap();
         assert_eq!(log, Log { level: "warn".into(), format: LogFormat::Pretty });
+    }
+
+    #[test]
+    fn help_says_what_the_program_is_and_shows_examples_of_the_command_asked_about() {
+        let help = |line: &[&str]| Cli::try_parse_from(line).unwrap_err().to_string();
+        assert!(help(&["cerebellum", "--help"]).starts_with("Cerebellum stands between an AI agent and a robot"));
+        let help_of_buffer = help(&["cerebellum", "perception-buffer", "--help"]);
+        assert!(help_of_buffer.contains("  cerebellum perception-buffer --transport http"));
+        assert!(!help_of_buffer.contains("cerebellum skill-control"));
+        let help_of_scene = help(&["cerebellum", "sim", "scene", "--help"]);
+        for words in ["sim scene place 'red can' --on", "lists the objects", "sim scene show"] {
+            assert!(help_of_scene.contains(words), "{words}: {help_of_scene}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The only place that names adapters: one `match` a port, from one line of configuration.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use cerebellum_core::{Clock, FrameSource, GroundTruth, VisionEngine, VisionTasks};
@@ -25,6 +25,7 @@ use tracing::{info, warn};
 use crate::config::{self, Environment, Resource, Settings};
 use crate::exit::Failure;
 use crate::page::RecentEvents;
+use crate::state::{self, Hold};
 
 /// How long the tasks of a program that was told to stop may take to end.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -38,6 +39,8 @@ pub struct Life {
     pub tasks: TaskTracker,
     /// Ends them.
     pub stop: CancellationToken,
+    /// The state files that are ours as long as anything runs.
+    held: Arc<Mutex<Vec<Hold>>>,
 }
 
 impl Life {
@@ -55,6 +58,13 @@ impl Life {
             }
         });
         life
+    }
+
+    /// Takes a state file for this program, for as long as it lives. A file that another process has is bad usage.
+    async fn hold(&self, file: &Path) -> Result<(), Failure> {
+        let hold = state::hold(file).await?;
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).extend(hold);
+        Ok(())
     }
 
     /// Ends every task, and waits for that a few seconds.
@@ -196,17 +206,16 @@ pub fn engine(settings: &Settings, robot: &Robot) -> Result<Arc<dyn VisionEngine
 }
 
 /// The vision node on the bus: it publishes there, and its services are offered as soon as the bus is up.
-pub fn vision_node(
+pub async fn vision_node(
     settings: &Settings,
     bus: &Arc<dyn RosBus>,
     robot: &Robot,
     life: &Life,
 ) -> Result<Arc<Node>, Failure> {
-    let config = NodeConfig {
-        state_file: Some(settings.state_folder.join(format!("{}.skills.json", settings.vision_node.name))),
-        noisy_camera: robot.simulator.is_some(),
-        ..NodeConfig::default()
-    };
+    let state_file = settings.state_folder.join(format!("{}.skills.json", settings.vision_node.name));
+    life.hold(&state_file).await?;
+    let config =
+        NodeConfig { state_file: Some(state_file), noisy_camera: robot.simulator.is_some(), ..NodeConfig::default() };
     let streams = Arc::new(Publishers::new(Arc::clone(bus), life.tasks.clone()));
     let node = Node::start(
         config,
@@ -270,12 +279,14 @@ pub struct Perception {
 }
 
 /// The perception buffer over the streams of the bus.
-pub fn perception(
+pub async fn perception(
     settings: &Settings,
     bus: &Arc<dyn RosBus>,
     clock: Arc<dyn Clock>,
     life: &Life,
 ) -> Result<Perception, Failure> {
+    let state_file = settings.state_folder.join("watches.json");
+    life.hold(&state_file).await?;
     let secret = settings.events.secret.as_ref().map(ExposeSecret::expose_secret);
     let push = Push::from_settings(settings.events.callback_url.as_deref(), secret)
         .map_err(|error| Failure::usage(error.to_string()))?;
@@ -289,7 +300,7 @@ pub fn perception(
         clock,
         wall,
         events: Some(events.clone()),
-        state_file: Some(settings.state_folder.join("watches.json")),
+        state_file: Some(state_file),
     };
     let buffer = perception_buffer::Buffer::start(buffer_config(&settings.buffer), ports, &life.tasks, &life.stop);
     Ok(Perception { buffer, poster, events })
@@ -323,25 +334,4 @@ fn resource_name(resource: &Resource) -> String {
 
 fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))
-}
-
-/// Serves plain HTTP routes until the program stops.
-pub fn serve_http(listener: tokio::net::TcpListener, router: axum::Router, life: &Life) {
-    let stop = life.stop.clone();
-    life.tasks.spawn(async move {
-        let serving = axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
-        // An open event stream would hold a graceful end for ever.
-        let bounded = async {
-            stop.cancelled().await;
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        };
-        tokio::select! {
-            served = serving => {
-                if let Err(error) = served {
-                    tracing::error!(%error, "an HTTP server ended by a fault");
-                }
-            }
-            () = bounded => {}
-        }
-    });
 }

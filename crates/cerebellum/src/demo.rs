@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +23,8 @@ use crate::compose::{self, Life, OnBus};
 use crate::config::{self, Environment, Settings};
 use crate::exit::Failure;
 use crate::page::Page;
-use crate::secrets;
+use crate::state::DemoFolder;
+use crate::{http, secrets};
 
 /// How long the parts of a demo may take to find each other.
 const USABLE_WITHIN: Duration = Duration::from_secs(20);
@@ -80,8 +81,11 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
     if !matches!(settings.robot, config::Robot::Sim(_)) {
         return Err(Failure::usage("the demo shows the simulated robot; write robot: !include robot/sim.yaml"));
     }
-    let life = Life::until_asked();
     let ports = options.ports;
+    let common = settings.state_folder.clone();
+    let state = DemoFolder::below(&common, ports);
+    state.path().clone_into(&mut settings.state_folder);
+    let life = Life::until_asked();
     // Ports first: a demo whose port is taken has started nothing.
     let page_listener =
         if options.without_page { None } else { Some(listen(ports.of(Ports::PAGE), "the page").await?) };
@@ -91,10 +95,10 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
     let who = OnBus { node: &settings.vision_node.name, router: RouterRole::Always, join: &join };
     let bus = compose::bus(&settings, environment, who, &life)?;
     let robot = compose::robot(&settings, &life)?;
-    let node = compose::vision_node(&settings, &bus, &robot, &life)?;
+    let node = compose::vision_node(&settings, &bus, &robot, &life).await?;
     camera::serve(bus.clone(), robot.camera.clone(), CameraTopics::default(), &life.tasks, life.stop.clone());
     let skill_control = compose::skill_control(&settings, &bus)?;
-    let perception = compose::perception(&settings, &bus, robot.clock.clone(), &life)?;
+    let perception = compose::perception(&settings, &bus, robot.clock.clone(), &life).await?;
     let perception_server = Arc::new(perception_buffer::Server::new(perception.buffer.clone()));
 
     let skills_at = open(skill_control.clone(), ports.of(Ports::SKILL_CONTROL), &life).await?;
@@ -103,10 +107,11 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
     let control_at = local(&control_listener)?;
 
     let simulator = robot.simulator.clone().expect("a demo has the simulated robot, checked above");
-    let token = secrets::operator_token(&settings.state_folder).map_err(|error| Failure::usage(error.to_string()))?;
-    compose::serve_http(control_listener, cerebellum_sim::control::router(simulator.clone(), token), &life);
+    let token = secrets::operator_token(&common).map_err(|error| Failure::usage(error.to_string()))?;
+    http::serve(control_listener, cerebellum_sim::control::router(simulator.clone(), token), &life);
     let endpoints =
         Endpoints { page: page_at, control: control_at, skills: skills_at, perception: perception_at, zenoh };
+    let ready = ready_json(&endpoints, &settings, &secrets::operator_token_file(&common));
     let page = Page {
         camera: robot.camera.clone(),
         clock: robot.clock.clone(),
@@ -120,16 +125,17 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
         endpoints: endpoints.clone(),
     };
     if let Some(listener) = page_listener {
-        compose::serve_http(listener, cerebellum_web::router(Arc::new(page)), &life);
+        http::serve(listener, cerebellum_web::router(Arc::new(page)), &life);
     }
 
     until_usable(&settings, &bus).await?;
-    announce(&endpoints, &settings, &options)?;
+    announce(&endpoints, &settings, &options, &ready)?;
     life.stop.cancelled().await;
     if std::io::stdout().is_terminal() {
         say("\nstopping\n");
     }
     life.end().await;
+    drop(state);
     Ok(())
 }
 
@@ -212,10 +218,9 @@ async fn until_usable(settings: &Settings, bus: &Arc<dyn RosBus>) -> Result<(), 
     })
 }
 
-fn announce(endpoints: &Endpoints, settings: &Settings, options: &Options) -> Result<(), Failure> {
-    let ready = ready_json(endpoints, settings);
+fn announce(endpoints: &Endpoints, settings: &Settings, options: &Options, ready: &Value) -> Result<(), Failure> {
     if let Some(file) = &options.ready_file {
-        write_ready(file, &ready)?;
+        write_ready(file, ready)?;
     }
     if std::io::stdout().is_terminal() {
         say(&banner(endpoints, settings));
@@ -225,7 +230,7 @@ fn announce(endpoints: &Endpoints, settings: &Settings, options: &Options) -> Re
     Ok(())
 }
 
-fn ready_json(endpoints: &Endpoints, settings: &Settings) -> Value {
+fn ready_json(endpoints: &Endpoints, settings: &Settings, token_file: &Path) -> Value {
     let server =
         |address: SocketAddr| json!({"mcp": format!("http://{address}/mcp"), "sse": format!("http://{address}/sse")});
     let domain_id = match &settings.ros {
@@ -235,7 +240,7 @@ fn ready_json(endpoints: &Endpoints, settings: &Settings) -> Value {
     json!({
         "page": endpoints.page.map(|page| format!("http://{page}/")),
         "control": format!("http://{}", endpoints.control),
-        "operator_token_file": secrets::operator_token_file(&settings.state_folder),
+        "operator_token_file": token_file,
         "servers": {"skill_control": server(endpoints.skills), "perception": server(endpoints.perception)},
         "zenoh": endpoints.zenoh,
         "domain_id": domain_id,

@@ -12,9 +12,13 @@ pub mod config;
 pub mod demo;
 /// Exit codes, and why the program ends.
 pub mod exit;
+/// HTTP for the page and for scene control.
+pub mod http;
 /// What the demo's page shows, and what its buttons do.
 pub mod page;
 /// Tokens in files.
 pub mod secrets;
+/// The files of the state folder, one process at a time.
+pub mod state;
 /// Logs on stderr.
 pub mod telemetry;

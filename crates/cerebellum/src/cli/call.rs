@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use cerebellum_mcp::Progress;
 use cerebellum_mcp::attach::{Answer, CallError, CallOptions};
-use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{CallArgs, arguments, note, pictures, print, target};
+use super::{CallArgs, arguments, json_text, note, pictures, print, target};
 use crate::exit::{Exit, Failure};
 
 pub(super) const EXAMPLES: &str = "\
@@ -63,12 +62,8 @@ fn show(args: &CallArgs, answer: Answer) -> Result<Exit, Failure> {
         None if args.raw => {}
         None => pictures::describe(&mut data),
     }
-    print(&text(&data, std::io::stdout().is_terminal()));
+    print(&json_text(&data, std::io::stdout().is_terminal()));
     Ok(exit)
-}
-
-fn text(data: &Value, indented: bool) -> String {
-    if indented { format!("{data:#}") } else { data.to_string() }
 }
 
 fn failure(tool: &str, error: &CallError) -> Failure {
@@ -110,8 +105,8 @@ mod tests {
     #[test]
     fn an_answer_is_one_line_unless_a_person_looks() {
         let data = json!({"ok": true, "text": "two\nlines"});
-        assert_eq!(text(&data, false).lines().count(), 1);
-        assert!(text(&data, true).lines().count() > 2);
+        assert_eq!(json_text(&data, false).lines().count(), 1);
+        assert!(json_text(&data, true).lines().count() > 2);
     }
 
     #[test]

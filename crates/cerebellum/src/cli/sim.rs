@@ -1,3 +1,4 @@
+use std::io::IsTerminal;
 use std::time::Duration;
 
 use cerebellum_sim::simulator::still::{StillRequest, View};
@@ -22,6 +23,15 @@ Examples:
   cerebellum sim scene camera cover
   cerebellum sim scene base sofa
   cerebellum sim snapshot home.png";
+
+pub(super) const SCENE_EXAMPLES: &str = "\
+Examples:
+  cerebellum sim scene show                                 lists the objects, surfaces and waypoints there are
+  cerebellum sim scene place 'red can' --on 'other table'
+  cerebellum sim scene move 'red can' --by 0.1,0
+  cerebellum sim scene person enter
+  cerebellum sim scene base sofa
+  cerebellum sim scene reset";
 
 /// The control port of a demo.
 const CONTROL_DEFAULT: &str = "http://127.0.0.1:9200";
@@ -58,7 +68,7 @@ pub async fn scene(args: &SceneArgs, environment: &Environment) -> Result<Exit, 
         Some((path, body)) => control.send(Method::POST, path, Some(body)).await?,
     };
     let answer: Value = serde_json::from_slice(&answer).unwrap_or_else(|_| json!({"ok": true}));
-    print(&answer.to_string());
+    print(&super::json_text(&answer, std::io::stdout().is_terminal()));
     Ok(if answer.get("ok") == Some(&Value::Bool(false)) { Exit::Failed } else { Exit::Ok })
 }
 

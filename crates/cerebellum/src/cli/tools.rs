@@ -18,7 +18,13 @@ pub async fn run(args: &ToolsArgs) -> Result<Exit, Failure> {
         let tools: Vec<Value> = tools.iter().map(to_json).collect();
         print(&json!({"server": server.name, "version": server.version, "tools": tools}).to_string());
     } else {
-        print(&format!("{} {}, {} tools\n\n{}", server.name, server.version, tools.len(), table(&tools)));
+        print(&format!(
+            "{} {}, {} tools\n\n{}",
+            server.name,
+            server.version,
+            tools.len(),
+            table(&tools, comfy_table::Table::new().width())
+        ));
     }
     Ok(Exit::Ok)
 }
@@ -35,12 +41,24 @@ fn to_json(tool: &RemoteTool) -> Value {
     })
 }
 
-fn table(tools: &[RemoteTool]) -> String {
+/// A terminal that says it is narrower than this does not know.
+const NARROWEST: u16 = 40;
+/// How wide the table is then.
+const WIDTH: u16 = 100;
+
+fn table(tools: &[RemoteTool], terminal: Option<u16>) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::NOTHING).set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
     table.set_header(["tool", "arguments", "what it does"]);
     for tool in tools {
         table.add_row([tool.name.clone(), arguments(&tool.input_schema), first_sentence(&tool.description)]);
+    }
+    if let Some(width) = terminal {
+        table.set_width(if width < NARROWEST { WIDTH } else { width });
+    }
+    // A name that is broken can be neither searched nor copied.
+    if let Some(names) = table.column_mut(0) {
+        names.set_constraint(comfy_table::ColumnConstraint::ContentWidth);
     }
     table.to_string()
 }
@@ -69,6 +87,25 @@ mod tests {
         let schema = json!({"properties": {"query": {}, "side": {}, "response_text": {}}, "required": ["query"]});
         assert_eq!(arguments(&schema), "query, side?");
         assert_eq!(arguments(&json!({"type": "object"})), "");
+    }
+
+    #[test]
+    fn names_are_whole_however_wide_the_terminal_says_it_is() {
+        let tool = RemoteTool {
+            name: "wait_for_object_in_view".into(),
+            title: None,
+            description: "Waits until an object that is named comes into view, and says where it is then.".into(),
+            input_schema: json!({"properties": {"query": {}, "timeout_s": {}}, "required": ["query"]}),
+            output_schema: None,
+            read_only: true,
+            blocking: true,
+        };
+        for width in [None, Some(0), Some(1), Some(40), Some(80), Some(200)] {
+            let shown = table(std::slice::from_ref(&tool), width);
+            assert!(shown.contains("wait_for_object_in_view"), "{width:?}:\n{shown}");
+            let widest = shown.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(width.is_none_or(|width| width < 80 || widest <= usize::from(width)), "{width:?}:\n{shown}");
+        }
     }
 
     #[test]

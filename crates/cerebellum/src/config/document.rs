@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_saphyr::{IncludeResolveError, InputSource, ResolvedInclude};
 
 use super::environment::Environment;
-use super::fault::{ConfigFault, ConfigFaults};
+use super::fault::{ConfigFault, ConfigFaults, excerpt};
 use super::interpolate::{self, Expression};
 use super::node::{Node, Place, RawNode, Resolver};
 use super::source::{self, Root};
@@ -63,7 +63,7 @@ fn yaml_fault(error: &serde_saphyr::Error, resolver: &Resolver<'_>) -> ConfigFau
     let place = error.location().map(|location| resolver.place(location));
     let message = match error.without_snippet() {
         serde_saphyr::Error::ResolverError { error: IncludeResolveError::Message(message), .. } => message.clone(),
-        error => error.to_string().lines().next().unwrap_or_default().to_owned(),
+        error => excerpt(&error.to_string()),
     };
     let root = Place { file: resolver.files.first().cloned().unwrap_or_default(), line: 0 };
     ConfigFault { place: place.or(Some(root)), setting: String::new(), message }

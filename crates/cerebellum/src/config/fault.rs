@@ -31,10 +31,29 @@ impl fmt::Display for ConfigFault {
             write!(f, "{place}: ")?;
         }
         if !self.setting.is_empty() {
-            write!(f, "{}: ", self.setting)?;
+            write!(f, "{}: ", excerpt(&self.setting))?;
         }
         f.write_str(&self.message)
     }
+}
+
+/// The most characters of a file that a fault shows.
+const EXCERPT: usize = 80;
+
+/// The beginning of what a file says, for a fault: one line, at most 80 characters, nothing that is not printed.
+pub(super) fn excerpt(text: &str) -> String {
+    let text = text.trim();
+    let line = text.lines().next().unwrap_or_default();
+    let mut shown: String = line.chars().take(EXCERPT).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if shown.chars().count() < text.chars().count() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// The same in quotes.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", excerpt(text))
 }
 
 /// Everything that is wrong with the configuration, one fault a line.

@@ -19,6 +19,17 @@ pub struct Row {
 
 const REDACTED: &str = "[redacted]";
 
+/// A text, without the user and password of the URL that it may be.
+pub(super) fn without_credentials(text: &str) -> String {
+    let hidden = text.split_once("://").and_then(|(scheme, rest)| {
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(end);
+        let (_user_and_password, host) = authority.rsplit_once('@')?;
+        Some(format!("{scheme}://{REDACTED}@{host}{path}"))
+    });
+    hidden.unwrap_or_else(|| text.to_owned())
+}
+
 /// Every scalar and list of the tree, in the order of the files. The values of `secrets` are never shown.
 pub(super) fn rows(node: &Node, secrets: &BTreeSet<String>) -> Vec<Row> {
     let mut rows = Vec::new();
@@ -28,7 +39,11 @@ pub(super) fn rows(node: &Node, secrets: &BTreeSet<String>) -> Vec<Row> {
 
 fn collect(node: &Node, setting: &str, secrets: &BTreeSet<String>, rows: &mut Vec<Row>) {
     let mut row = |value: String, variables: &[String]| {
-        let value = if secrets.contains(setting) && !value.is_empty() { REDACTED.to_owned() } else { value };
+        let value = if secrets.contains(setting) && !value.is_empty() {
+            REDACTED.to_owned()
+        } else {
+            without_credentials(&value)
+        };
         rows.push(Row { setting: setting.to_owned(), value, place: node.place.clone(), variables: variables.to_vec() });
     };
     match &node.content {

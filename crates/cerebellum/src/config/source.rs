@@ -2,7 +2,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::embedded::{self, EmbeddedFile};
 use super::environment::Environment;
-use super::fault::ConfigFault;
+use super::fault::{ConfigFault, excerpt, quoted};
 
 /// What decides which configuration is read.
 pub struct Lookup<'a> {
@@ -52,9 +52,17 @@ pub fn locate(lookup: &Lookup<'_>) -> Result<Root, ConfigFault> {
         Some((path, setting)) => {
             let on_disk = lookup.working_folder.join(&path);
             if on_disk.is_file() {
-                return root_of_file(&on_disk);
+                return root_of_file(&on_disk, setting);
             }
-            if !on_disk.is_dir() {
+            if on_disk.is_dir() {
+                require_root(&on_disk, &path, setting, &preset(environment)?)?;
+            } else if on_disk.exists() {
+                let message = format!(
+                    "{setting}: {} is neither a folder nor a regular file; name a folder with {ROOT_FILE}, or a root file",
+                    path.display()
+                );
+                return Err(ConfigFault::outside(message));
+            } else {
                 let message = format!(
                     "{setting}: {} does not exist; name a folder or a file, or make one with: cerebellum config init {}",
                     path.display(),
@@ -75,8 +83,19 @@ pub fn locate(lookup: &Lookup<'_>) -> Result<Root, ConfigFault> {
     Ok(root)
 }
 
-fn root_of_file(path: &Path) -> Result<Root, ConfigFault> {
-    let unreadable = || ConfigFault::outside(format!("--config: {} has no usable name", path.display()));
+/// A folder that was named has a root file of its own: with a wrong folder the shipped configuration would run unnoticed.
+fn require_root(folder: &Path, named: &Path, setting: &str, preset: &str) -> Result<(), ConfigFault> {
+    if [ROOT_FILE, preset].iter().any(|file| folder.join(file).is_file()) {
+        return Ok(());
+    }
+    let named = named.display();
+    Err(ConfigFault::outside(format!(
+        "{setting}: {named} has no {ROOT_FILE}; name the folder that has it, or make one with: cerebellum config init {named}"
+    )))
+}
+
+fn root_of_file(path: &Path, setting: &str) -> Result<Root, ConfigFault> {
+    let unreadable = || ConfigFault::outside(format!("{setting}: {} has no usable name", path.display()));
     let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(unreadable)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if folder.file_name().is_some_and(|folder| folder == "deployment") {
@@ -103,7 +122,8 @@ fn preset(environment: &Environment) -> Result<String, ConfigFault> {
     let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-');
     if !plain {
         return Err(ConfigFault::outside(format!(
-            "CEREBELLUM_DEPLOYMENT: {name:?} is no name of a preset (letters, digits, - and _)"
+            "CEREBELLUM_DEPLOYMENT: {} is no name of a preset (letters, digits, - and _)",
+            quoted(name)
         )));
     }
     Ok(format!("deployment/{name}.yaml"))
@@ -139,6 +159,9 @@ pub(super) fn read(root: &Root, name: &str) -> Result<Found, String> {
                 Ok(false) => return Err(format!("{name} leads outside {}", folder.display())),
                 Err(error) => return Err(format!("{}: {error}", path.display())),
             }
+            if !path.is_file() {
+                return Err(format!("{} is no regular file", path.display()));
+            }
             let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
             Ok(Found { name: path.display().to_string(), text })
         }
@@ -155,7 +178,8 @@ pub(super) fn read(root: &Root, name: &str) -> Result<Found, String> {
                 .as_ref()
                 .map_or_else(|| "the program".to_owned(), |folder| format!("{} or in the program", folder.display()));
             Err(format!(
-                "there is no {name} in {places}; shipped there: {}",
+                "there is no {} in {places}; shipped there: {}",
+                excerpt(&name),
                 if beside.is_empty() { "nothing".to_owned() } else { beside.join(", ") }
             ))
         }
@@ -168,7 +192,8 @@ fn confined(name: &str) -> Result<String, String> {
     let plain = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
     if name.trim().is_empty() || !plain {
         return Err(format!(
-            "{name:?} leads outside the configuration; write a path below its root, such as ros/zenoh.yaml"
+            "{} leads outside the configuration; write a path below its root, such as ros/zenoh.yaml",
+            quoted(name)
         ));
     }
     let parts: Vec<&str> =
@@ -182,20 +207,29 @@ pub(super) fn resource(root: &Root, working_folder: &Path, name: &str) -> Result
     let path = Path::new(name);
     if path.is_absolute() {
         return if path.exists() {
-            Ok(Resource::Disk(path.to_path_buf()))
+            readable(path.to_path_buf())
         } else {
-            Err(format!("{name} does not exist"))
+            Err(format!("{} does not exist", excerpt(name)))
         };
     }
     let below_root = root.folder.as_ref().map(|folder| folder.join(path));
     let found = below_root.into_iter().chain([working_folder.join(path)]).find(|path| path.exists());
     if let Some(path) = found {
-        return Ok(Resource::Disk(path));
+        return readable(path);
     }
     let plain = name.strip_prefix("./").unwrap_or(name);
     let plain = plain.strip_prefix("config/").unwrap_or(plain);
     embedded::find(plain).map(Resource::Embedded).ok_or_else(|| {
         let folder = root.folder.as_ref().map(|folder| format!("{}, ", folder.display())).unwrap_or_default();
-        format!("there is no {name}; looked in {folder}the working folder and in the program")
+        format!("there is no {}; looked in {folder}the working folder and in the program", excerpt(name))
     })
+}
+
+/// A pipe or a device could hold the program for ever.
+fn readable(path: PathBuf) -> Result<Resource, String> {
+    if path.is_file() || path.is_dir() {
+        Ok(Resource::Disk(path))
+    } else {
+        Err(format!("{} is neither a regular file nor a folder", path.display()))
+    }
 }

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use secrecy::SecretString;
 use serde_json::Value;
 
-use super::fault::ConfigFault;
+use super::fault::{ConfigFault, quoted};
 use super::node::{Content, Entry, Node};
 
 /// What is collected while settings are read.
@@ -138,7 +138,7 @@ impl<'a> Table<'a> {
         let found = words.iter().find(|(word, _)| *word == text).map(|&(_, value)| value);
         found.or_else(|| {
             let accepted: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
-            self.refuse(node, &setting, &format!("{text:?} is unknown; accepted: {}", accepted.join(", ")))
+            self.refuse(node, &setting, &format!("{} is unknown; accepted: {}", quoted(&text), accepted.join(", ")))
         })
     }
 
@@ -190,7 +190,7 @@ impl<'a> Table<'a> {
             );
         };
         if !accepted.contains(&entry.key.as_str()) {
-            let message = format!("{:?} is no adapter of {group}; accepted: {}", entry.key, accepted.join(", "));
+            let message = format!("{} is no adapter of {group}; accepted: {}", quoted(&entry.key), accepted.join(", "));
             findings.faults.borrow_mut().push(ConfigFault::at(&entry.place, group, message));
             return None;
         }
@@ -253,6 +253,7 @@ impl<'a> Table<'a> {
 fn kind(node: &Node) -> String {
     match &node.content {
         Content::Scalar(Value::Null) => "nothing".to_owned(),
+        Content::Scalar(Value::String(text)) => quoted(text),
         Content::Scalar(value) => value.to_string(),
         Content::Interpolated { variables, .. } => format!("the value of {}", variables.join(" and ")),
         Content::List(_) => "a list".to_owned(),

@@ -13,7 +13,9 @@ struct Given {
 impl Given {
     fn files(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for (name, text) in files {
+        let root = ("config.yaml", embedded::find("config.yaml").unwrap().text);
+        let is_bare = !files.is_empty() && files.iter().all(|(name, _)| *name != root.0);
+        for (name, text) in files.iter().chain(is_bare.then_some(&root)) {
             let path = folder.path().join("config").join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
@@ -301,6 +303,81 @@ fn a_catalog_may_be_a_file_a_folder_or_the_shipped_one() {
     assert!(matches!(shipped.unwrap(), Resource::Embedded(_)));
     let (nowhere, _) = catalog(given, "nowhere.yaml");
     assert!(nowhere.unwrap_err().to_string().contains("skill_control.catalog: there is no nowhere.yaml"));
+}
+
+#[test]
+fn a_folder_that_is_named_has_a_root_file() {
+    let given = Given::files(&[("ros/zenoh.yaml", "zenoh:\n")]);
+    std::fs::remove_file(given.folder.path().join("config/config.yaml")).unwrap();
+    let named = given.load_with(Some("config")).unwrap_err().to_string();
+    assert!(named.starts_with("--config: config has no config.yaml"), "{named}");
+    let given = given.variables(&[("CEREBELLUM_CONFIG", "config")]);
+    let named = given.load_with(None).unwrap_err().to_string();
+    assert!(named.starts_with("CEREBELLUM_CONFIG: config has no config.yaml"), "{named}");
+    std::fs::create_dir(given.folder.path().join("config/deployment")).unwrap();
+    std::fs::write(given.folder.path().join("config/deployment/mine.yaml"), root_with("")).unwrap();
+    let given = given.variables(&[("CEREBELLUM_DEPLOYMENT", "mine")]);
+    given.load_with(Some("config")).unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_no_regular_file_is_never_opened() {
+    let given = Given::files(&[("config.yaml", &root_with(""))]);
+    let fault = given.load_with(Some("/dev/zero")).unwrap_err().to_string();
+    assert!(fault.contains("--config: /dev/zero is neither"), "{fault}");
+    let given = given.variables(&[("SKILLS_CATALOG", "/dev/zero")]);
+    let fault = given.load().unwrap_err().to_string();
+    assert!(fault.contains("/dev/zero is neither"), "{fault}");
+    std::fs::create_dir(given.folder.path().join("config/folder.yaml")).unwrap();
+    std::fs::write(given.folder.path().join("config/config.yaml"), root_with("log: !include folder.yaml")).unwrap();
+    let fault = given.variables(&[]).load().unwrap_err().to_string();
+    assert!(fault.contains("folder.yaml is no regular file"), "{fault}");
+}
+
+#[test]
+fn a_fault_shows_one_line_and_little_of_a_file() {
+    let long = "secret".repeat(40);
+    let broken = format!("{long}: 1\n{long}: 2\n");
+    for text in [
+        long.clone(),
+        format!("{long}\n{long}\n"),
+        format!("|\n {long}\n {long}\n"),
+        broken,
+        root_with(&format!("ros: {{{long}: 1}}")),
+        root_with(&format!("log: {{level: info, format: \"a\\n{long}\"}}")),
+        root_with(&format!("log: {{level: info, {long}: \"a\"}}")),
+        root_with(&format!("log: !include {long}")),
+        root_with(&format!("log: !include ../{long}")),
+        root_with(&format!("vision_node: {{name: \"9\\n{long}\"}}")),
+    ] {
+        for fault in Given::files(&[("config.yaml", &text)]).faults() {
+            assert!(!fault.contains(&long[..81]), "{fault}");
+            assert!(!fault.contains("\\n") && !fault.contains('\n'), "{fault}");
+        }
+    }
+}
+
+#[test]
+fn udp_is_refused_before_the_bus_refuses_it() {
+    check(
+        &[("ros/zenoh.yaml", "zenoh:\n  endpoint: udp/127.0.0.1:7447\n")],
+        &[],
+        &["ros/zenoh.yaml:2: ros.zenoh.endpoint | \"udp/127.0.0.1:7447\" | tcp/HOST:PORT"],
+    );
+}
+
+#[test]
+fn user_and_password_of_a_url_are_never_shown() {
+    let given = Given::files(&[("config.yaml", &root_with(""))]);
+    let given = given.variables(&[("RVC_CALLBACK_URL", "https://me:hunter2@brain.example/events?a=b@c")]);
+    let loaded = given.load().unwrap();
+    let row = loaded.rows.iter().find(|row| row.setting == "events.callback_url").unwrap();
+    assert_eq!(row.value, "https://[redacted]@brain.example/events?a=b@c");
+    assert!(loaded.settings.events.callback_url.unwrap().contains("hunter2"), "it is used as it is");
+    let given = given.variables(&[("RVC_CALLBACK_URL", "ftp://me:hunter2@brain.example/")]);
+    let fault = given.load().unwrap_err().to_string();
+    assert!(fault.contains("callback_url") && !fault.contains("hunter2"), "{fault}");
 }
 
 #[test]

@@ -1,3 +1,4 @@
+use crate::config::fault::quoted;
 use crate::config::node::Node;
 use crate::config::table::{Findings, Table};
 
@@ -51,9 +52,7 @@ pub(super) fn read(node: &Node, findings: &Findings) -> Option<Ros> {
         }
         table.refuse_key(
             "endpoint",
-            &format!(
-                "{endpoint:?} is no Zenoh endpoint; expected tcp/HOST:PORT or udp/HOST:PORT, such as tcp/127.0.0.1:7447"
-            ),
+            &format!("{} is no Zenoh endpoint; expected tcp/HOST:PORT, such as tcp/127.0.0.1:7447", quoted(&endpoint)),
         )
     });
     let domain_id = table.whole_or("domain_id", 0, 0..=232);
@@ -62,7 +61,8 @@ pub(super) fn read(node: &Node, findings: &Findings) -> Option<Ros> {
 }
 
 fn is_endpoint(text: &str) -> bool {
-    let Some((protocol, address)) = text.split_once('/') else { return false };
-    let Some((host, port)) = address.rsplit_once(':') else { return false };
-    matches!(protocol, "tcp" | "udp") && !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok()
+    let Some((host, port)) = text.strip_prefix("tcp/").and_then(|address| address.rsplit_once(':')) else {
+        return false;
+    };
+    !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok_and(|port| port > 0)
 }

@@ -4,7 +4,9 @@ use cerebellum_kit::signing::Secret;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::Context;
+use crate::config::fault::quoted;
 use crate::config::node::Node;
+use crate::config::show::without_credentials;
 use crate::config::source::Resource;
 use crate::config::table::{Findings, Table};
 
@@ -110,7 +112,7 @@ pub(super) fn read_vision_node(node: &Node, findings: &Findings) -> Option<Visio
         }
         table.refuse_key(
             "name",
-            &format!("{name:?} is no ROS node name; letters, digits and _ are accepted, a letter first"),
+            &format!("{} is no ROS node name; letters, digits and _ are accepted, a letter first", quoted(&name)),
         )
     });
     table.finish();
@@ -141,7 +143,7 @@ pub(super) fn read_buffer(node: &Node, findings: &Findings) -> Option<Buffer> {
             None => table.refuse_key("topic_patterns", "is empty; name at least one prefix, such as \"/vision/\""),
             Some(bad) => table.refuse_key(
                 "topic_patterns",
-                &format!("{bad:?} does not start with /; expected prefixes such as \"/vision/\""),
+                &format!("{} does not start with /; expected prefixes such as \"/vision/\"", quoted(bad)),
             ),
         }
     });
@@ -166,9 +168,10 @@ pub(super) fn read_buffer(node: &Node, findings: &Findings) -> Option<Buffer> {
 pub(super) fn read_events(node: &Node, findings: &Findings) -> Option<Events> {
     let table = Table::open(node, "events", findings)?;
     let callback_url = table.optional_text("callback_url").and_then(|url| match url {
-        Some(url) if !is_http(&url) => {
-            table.refuse_key("callback_url", &format!("{url:?} is no http:// or https:// URL"))
-        }
+        Some(url) if !is_http(&url) => table.refuse_key(
+            "callback_url",
+            &format!("{} is no http:// or https:// URL", quoted(&without_credentials(&url))),
+        ),
         url => Some(url),
     });
     let secret = table.optional_secret("secret").and_then(|secret| {
