@@ -34,6 +34,6 @@ pub(super) fn run() -> Result<()> {
 }
 
 fn conformance() -> Result<()> {
-    show(cargo().args(["build", "--locked", "--package", "cerebellum-mcp", "--example", "conformance_server"]))?;
+    show(cargo().args(["build", "--locked", "--workspace", "--example", "conformance_server"]))?;
     show(&mut NODE.run("conformance.mjs")?)
 }
