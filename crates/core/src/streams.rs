@@ -106,6 +106,10 @@ pub trait VisionStreams: Send + Sync {
         image_topic: &str,
         sink: Arc<dyn Fn(CameraBeat) + Send + Sync>,
     ) -> Result<Subscription, BusError>;
+    /// How many messages did not come so far, as far as publishers number them.
+    fn lost(&self) -> u64 {
+        0
+    }
 }
 
 /// The writing side: where a vision node publishes.

@@ -193,7 +193,7 @@ pub async fn serve(
     let names = |class| server.tools().iter().filter(move |spec| spec.class == class).map(|spec| spec.name.to_owned());
     let motions: Vec<String> = names(ToolClass::Motion).collect();
     let calls = Calls::default();
-    let metrics = Arc::new(metrics::Metrics::default());
+    let metrics = Arc::new(metrics::Metrics::of(Arc::clone(&server)));
     let handler = Adapter::new(Arc::clone(&server), calls.clone(), Arc::clone(&metrics), config.grace);
     let probe = Arc::new(move || {
         let server = Arc::clone(&server);

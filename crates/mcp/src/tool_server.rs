@@ -36,6 +36,17 @@ pub enum Readiness {
     NotReady(String),
 }
 
+/// A number that only grows, for `/metrics`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// Its name, without the server's name before it and the `_total` behind it.
+    pub name: &'static str,
+    /// What is counted.
+    pub help: &'static str,
+    /// How many so far.
+    pub value: u64,
+}
+
 /// Tells the caller of a slow tool how far it is. Sending is best effort and never waits.
 pub trait Progress: Send + Sync {
     /// `done` of `total` (when known), with a few words.
@@ -72,5 +83,9 @@ pub trait ToolServer: Send + Sync + 'static {
     /// Whether it can do its work now.
     async fn readiness(&self) -> Readiness {
         Readiness::Ready
+    }
+    /// What it counts itself, beside calls and sessions; always the same names. Must not wait.
+    fn counts(&self) -> Vec<Count> {
+        Vec::new()
     }
 }

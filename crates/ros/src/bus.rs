@@ -137,6 +137,28 @@ pub trait RosBus: Send + Sync {
     fn graph(&self) -> Result<Graph, BusError>;
     /// Counts up whenever a publisher or a service comes or goes, and whenever the bus goes down or up.
     fn graph_changes(&self) -> watch::Receiver<u64>;
+    /// How many messages of reliable topics did not come so far, told by gaps in what their publishers count.
+    fn lost(&self) -> u64 {
+        0
+    }
+}
+
+/// How long to wait for a change of the graph before trying anyway.
+const TRY_AGAIN_AFTER: Duration = Duration::from_secs(2);
+
+/// Tries until it succeeds, again at each change of the graph: for what is wanted as long as the bus lives.
+pub(crate) async fn persist<T, A>(bus: &Arc<dyn RosBus>, what: &str, attempt: impl Fn() -> A) -> T
+where
+    A: Future<Output = Result<T, BusError>>,
+{
+    let mut changes = bus.graph_changes();
+    loop {
+        match attempt().await {
+            Ok(done) => return done,
+            Err(error) => tracing::debug!(%error, "{what} waits for the bus"),
+        }
+        drop(tokio::time::timeout(TRY_AGAIN_AFTER, changes.changed()).await);
+    }
 }
 
 #[cfg(test)]

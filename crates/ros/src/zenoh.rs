@@ -26,6 +26,7 @@ mod config;
 mod graph;
 mod keys;
 mod link;
+mod losses;
 mod service;
 
 pub use config::{DEFAULT_ENDPOINT, DOMAIN_ID_MAX, RouterRole, ZenohConfig, ZenohConfigError};
@@ -34,6 +35,7 @@ use attachment::Attachment;
 use graph::LiveGraph;
 use keys::{Kind, Node};
 use link::Link;
+use losses::Losses;
 
 /// How soon a subscriber learns that it missed the last latched value.
 const LATCHED_HEARTBEAT: Duration = Duration::from_secs(1);
@@ -48,6 +50,7 @@ pub struct ZenohBus {
     link: watch::Receiver<Link>,
     graph: Arc<LiveGraph>,
     next_entity: AtomicU64,
+    lost: Arc<AtomicU64>,
     /// What tells the graph that we call a service: one for each service ever called.
     clients: Mutex<HashMap<String, Client>>,
     tasks: TaskTracker,
@@ -80,6 +83,7 @@ impl ZenohBus {
             link,
             graph,
             next_entity: AtomicU64::new(1),
+            lost: Arc::default(),
             clients: Mutex::default(),
             tasks,
             stop,
@@ -222,7 +226,13 @@ impl RosBus for ZenohBus {
     async fn subscribe(&self, topic: &str, ros_type: &RosType, qos: Qos, sink: Sink) -> Result<Subscription, BusError> {
         let session = self.session()?;
         let (_, token) = self.entity(&session, Kind::Subscription, topic, ros_type, qos);
-        let callback = move |sample: Sample| sink(&sample.payload().to_bytes());
+        let losses = (qos.reliability == Reliability::Reliable).then(|| Losses::counting(Arc::clone(&self.lost)));
+        let callback = move |sample: Sample| {
+            if let Some(losses) = &losses {
+                losses.came(sample.attachment().and_then(Attachment::read));
+            }
+            sink(&sample.payload().to_bytes());
+        };
         let subscriber = session.declare_subscriber(self.key(topic, ros_type)).callback(callback);
         let declared = async {
             let subscription: Subscription = match qos.durability {
@@ -280,6 +290,10 @@ impl RosBus for ZenohBus {
 
     fn graph_changes(&self) -> watch::Receiver<u64> {
         self.graph.changes()
+    }
+
+    fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
     }
 }
 

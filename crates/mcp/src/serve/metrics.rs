@@ -1,13 +1,19 @@
+use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
-use prometheus_client::metrics::counter::Counter;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+
+use crate::tool_server::ToolServer;
 
 /// Upper edges of the duration buckets, in seconds: from a table look-up to a long drive.
 const SECONDS: [f64; 10] = [0.0005, 0.002, 0.01, 0.05, 0.2, 1.0, 5.0, 20.0, 60.0, 300.0];
@@ -36,6 +42,8 @@ struct SessionLabels {
 /// What `/metrics` tells.
 pub(crate) struct Metrics {
     registry: Registry,
+    /// What the server counts itself, under its name.
+    own: Option<Registry>,
     calls: Family<CallLabels, Counter>,
     durations: Family<ToolLabels, Histogram, fn() -> Histogram>,
     refusals: Family<RefusalLabels, Counter>,
@@ -53,11 +61,18 @@ impl Default for Metrics {
         registry.register("tool_call_seconds", "How long tool calls took", durations.clone());
         registry.register("requests_refused", "Requests turned away before they reached a tool", refusals.clone());
         registry.register("sessions", "Open sessions", sessions.clone());
-        Self { registry, calls, durations, refusals, sessions }
+        Self { registry, own: None, calls, durations, refusals, sessions }
     }
 }
 
 impl Metrics {
+    /// With what the server counts itself.
+    pub(crate) fn of(server: Arc<dyn ToolServer>) -> Self {
+        let mut own = Registry::with_prefix(server.identity().name);
+        own.register_collector(Box::new(Own(server)));
+        Self { own: Some(own), ..Self::default() }
+    }
+
     /// A call ended. `tool` is one of the server's own names, so the number of series is bounded.
     pub(crate) fn called(&self, tool: &str, outcome: &'static str, took: Duration) {
         self.calls.get_or_create(&CallLabels { tool: tool.to_owned(), outcome }).inc();
@@ -77,10 +92,32 @@ impl Metrics {
     /// The text of `/metrics`.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        if let Err(error) = encode(&mut text, &self.registry) {
+        let written = encode_registry(&mut text, &self.registry)
+            .and_then(|()| self.own.iter().try_for_each(|own| encode_registry(&mut text, own)))
+            .and_then(|()| encode_eof(&mut text));
+        if let Err(error) = written {
             tracing::error!(%error, "metrics could not be written");
         }
         text
+    }
+}
+
+/// Asks the server each time `/metrics` is read.
+struct Own(Arc<dyn ToolServer>);
+
+impl fmt::Debug for Own {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Own")
+    }
+}
+
+impl Collector for Own {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        for count in self.0.counts() {
+            let counter = ConstCounter::new(count.value);
+            counter.encode(encoder.encode_descriptor(count.name, count.help, None, MetricType::Counter)?)?;
+        }
+        Ok(())
     }
 }
 

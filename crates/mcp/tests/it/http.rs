@@ -79,6 +79,7 @@ async fn health_readiness_and_metrics_answer() {
     let metrics = http.http.get(server.url("/metrics")).send().await.unwrap().text().await.unwrap();
     assert!(metrics.contains("mcp_tool_calls_total{tool=\"look\",outcome=\"done\"} 1"), "{metrics}");
     assert!(metrics.contains("mcp_sessions{transport=\"http\"} 1"), "{metrics}");
+    assert!(metrics.contains("\nrobot_steps_total 7\n") && metrics.ends_with("# EOF\n"), "{metrics}");
 }
 
 #[tokio::test]

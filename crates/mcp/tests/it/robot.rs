@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cerebellum_mcp::{CallContext, Identity, Readiness, ResourceSpec, ToolServer};
+use cerebellum_mcp::{CallContext, Count, Identity, Readiness, ResourceSpec, ToolServer};
 use cerebellum_wire::{ToolClass, ToolError, ToolOutcome, ToolSpec, arguments};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -74,6 +74,10 @@ impl ToolServer for Robot {
 
     fn tools(&self) -> &[ToolSpec] {
         &self.specs
+    }
+
+    fn counts(&self) -> Vec<Count> {
+        vec![Count { name: "steps", help: "Steps driven", value: 7 }]
     }
 
     async fn call(&self, tool: &str, arguments: Map<String, Value>, context: &CallContext) -> ToolOutcome {

@@ -87,6 +87,10 @@ impl VisionStreams for Streams {
         tokio::spawn(camera::follow(self.bus.clone(), image_topic.to_owned(), sink, stop.clone()));
         Ok(Box::new(stop.drop_guard()))
     }
+
+    fn lost(&self) -> u64 {
+        self.bus.lost()
+    }
 }
 
 /// A publisher as a stream; `None` when its topic has no skill in its name.

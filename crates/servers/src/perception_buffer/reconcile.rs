@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -68,6 +69,7 @@ struct Shared {
     clock: Arc<dyn Clock>,
     events: Option<Arc<dyn EventSink>>,
     has_to_save: Notify,
+    received: AtomicU64,
 }
 
 #[derive(Default)]
@@ -90,6 +92,7 @@ impl Buffer {
             clock: ports.clock,
             events: ports.events.filter(|_| config.watch_push),
             has_to_save: Notify::new(),
+            received: AtomicU64::new(0),
         };
         Arc::new(Self {
             shared: Arc::new(shared),
@@ -134,6 +137,11 @@ impl Buffer {
 
     pub(super) fn now(&self) -> Moment {
         Moment::of(self.shared.clock.as_ref())
+    }
+
+    /// How many messages of streams came so far, and how many did not although they were sent.
+    pub(super) fn received_and_lost(&self) -> (u64, u64) {
+        (self.shared.received.load(Ordering::Relaxed), self.streams.lost())
     }
 
     async fn keep_topics(&self) {
@@ -310,6 +318,7 @@ impl Buffer {
 impl Shared {
     /// Runs on the bus's task: one lock of one stream, and no waiting.
     fn take(&self, stream: &Stream, message: StreamMessage) {
+        self.received.fetch_add(1, Ordering::Relaxed);
         let taken = stream.take(message, Moment::of(self.clock.as_ref()));
         self.act(taken);
     }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cerebellum_mcp::{CallContext, Identity, Readiness, ToolServer};
+use cerebellum_mcp::{CallContext, Count, Identity, Readiness, ToolServer};
 use cerebellum_wire::tools::perception::{self as words, get_latest, get_overlay_ref, list_streams, what_do_you_see};
 use cerebellum_wire::{ToolError, ToolOutcome, ToolSpec, arguments, text};
 use serde_json::{Map, Value, json};
@@ -114,6 +114,14 @@ impl ToolServer for Server {
             [] => Readiness::Ready,
             problems => Readiness::NotReady(problems.join("; ")),
         }
+    }
+
+    fn counts(&self) -> Vec<Count> {
+        let (received, lost) = self.buffer.received_and_lost();
+        vec![
+            Count { name: "messages", help: "Messages of skills that came", value: received },
+            Count { name: "messages_lost", help: "Messages of skills that were sent and did not come", value: lost },
+        ]
     }
 }
 
