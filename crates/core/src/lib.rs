@@ -11,8 +11,16 @@ pub mod detection;
 pub mod engine;
 /// Frames of an RGB-D camera, and the port they come from.
 pub mod frame;
+/// Who may move the robot.
+pub mod lease;
 /// Poses and points in named frames.
 pub mod pose;
+/// Ways of doing things that were taught, and the port to where they are kept.
+pub mod process;
+/// The robot's body: what it is asked to do, what it says of itself, and the ports to it.
+pub mod robot;
+/// Limits, keep-out zones and the stop latch.
+pub mod safety;
 /// Skills: declarative configurations of what is perceived.
 pub mod skill;
 /// The streams that running skills publish, and the ports to read and to write them.
@@ -27,7 +35,14 @@ pub mod truth;
 pub use detection::{Detection, DetectionFrame, Found, Mask, PixelBox};
 pub use engine::{EngineError, Look, Looker, Prepared, Unjudged, VisionEngine};
 pub use frame::{DepthImage, Frame, FrameError, FrameSource, Intrinsics, RgbImage};
+pub use lease::{LeaseHeld, LeaseState, MotionLease};
 pub use pose::{Point, Pose};
+pub use process::{Process, ProcessStore, RankedProcess, StoreError, StoredProcess};
+pub use robot::{
+    BaseState, Body, COMMAND_EXPIRY, FloorMap, Grasp, HandState, Motion, MotionDone, MotionFailure, MotionProgress,
+    Parts, PlanarPose, Reach, Region, Robot, RobotError, RobotState, RunningMotion, Side, StopReport,
+};
+pub use safety::{KeepOut, Limits, Safety, StopState};
 pub use skill::{OutputName, OutputSpec, OutputType, OutputValue, Scalar, Skill, SkillMode, SkillName, Watch};
 pub use streams::{
     BusError, CameraBeat, SkillPublisher, SkillStreams, StreamKind, StreamMessage, StreamTopic, Subscription,
