@@ -10,21 +10,16 @@ perception buffer runs in a process of its own.
 import json
 import os
 import pathlib
-import socket
 import statistics
 import subprocess
 import tempfile
+
+from clients import free_port
 
 ROOT = pathlib.Path(__file__).parents[1]
 RELEASE = ROOT / "target" / "release"
 OURS = os.environ.get("CEREBELLUM", str(RELEASE / "cerebellum"))
 COUNT, RUNS = os.environ.get("COUNT", "500"), int(os.environ.get("RUNS", "5"))
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def run():
