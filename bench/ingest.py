@@ -20,6 +20,7 @@ import time
 import urllib.request
 
 from clients import Streamable, call, free_port
+from process import usage
 
 ROOT = pathlib.Path(__file__).parents[1]
 RELEASE = ROOT / "target" / "release"
@@ -30,13 +31,6 @@ SIDES = os.environ.get("SIDES", "ours,python").split(",")
 ASK_EVERY_S = 0.05
 # How long a fresh buffer may take to find the topics and subscribe to them.
 SUBSCRIBED_AFTER_S = 4
-
-
-def process(pid):
-    """CPU seconds so far, and resident megabytes."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-    ticks, pages = int(fields[11]) + int(fields[12]), int(fields[21])
-    return ticks / os.sysconf("SC_CLK_TCK"), pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def counts(side, client):
@@ -61,7 +55,7 @@ def run(side):
     client = Streamable(words, environment, port)
     client.greet()
     time.sleep(SUBSCRIBED_AFTER_S)
-    begin, (cpu_before, _) = time.monotonic(), process(client.process.pid)
+    begin, (cpu_before, _) = time.monotonic(), usage(client.process.pid)
     flood.stdin.write("go\n")
     flood.stdin.flush()
     waits, resident, identifier = [], [], 10
@@ -74,13 +68,13 @@ def run(side):
         if b'"isError":false' not in answer:
             raise RuntimeError(answer[:500])
         if elapsed >= 5 + 10 * len(resident):
-            resident.append(round(process(client.process.pid)[1], 1))
-    cpu, _ = process(client.process.pid)
+            resident.append(round(usage(client.process.pid)[1], 1))
+    cpu, _ = usage(client.process.pid)
     took = time.monotonic() - begin
     sent = json.loads(flood.stdout.readline())
     time.sleep(1)
     received, lost = counts(side, client)
-    memory = process(client.process.pid)[1]
+    memory = usage(client.process.pid)[1]
     flood.stdin.write("end\n")
     flood.stdin.close()
     client.close()

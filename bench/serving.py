@@ -17,6 +17,7 @@ import sys
 import time
 
 from clients import CLIENTS, call, free_port
+from process import usage
 
 ROOT = pathlib.Path(__file__).parents[1]
 OURS = os.environ.get("CEREBELLUM", str(ROOT / "target" / "release" / "cerebellum"))
@@ -59,11 +60,6 @@ def is_error(answer):
     return b'"isError":false' not in answer
 
 
-def resident_mb(pid):
-    status = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS")) / 1024
-
-
 def measure(tool, transport, bus):
     rows = {"ours": [], "python": [], "client": []}
     for _ in range(ROUNDS):
@@ -77,7 +73,7 @@ def measure(tool, transport, bus):
                 times.append(time.perf_counter() - begin)
                 if is_error(answer):
                     raise RuntimeError(f"{tool}: {answer[:500]}")
-            figures.append((statistics.median(times) * 1e6, resident_mb(client.process.pid), first))
+            figures.append((statistics.median(times) * 1e6, usage(client.process.pid)[1], first))
             client.close()
     return {side: [statistics.median(column) for column in zip(*figures)] for side, figures in rows.items()}
 
