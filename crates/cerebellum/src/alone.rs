@@ -7,7 +7,6 @@ use std::sync::Arc;
 use cerebellum_kit::clock::HostClock;
 use cerebellum_mcp::ToolServer;
 use cerebellum_mcp::serve::{ServeConfig, ServeError, Transport, serve};
-use cerebellum_ros::camera::{self, CameraTopics};
 use cerebellum_ros::zenoh::RouterRole;
 use cerebellum_servers::perception_buffer;
 use serde_json::{Value, json};
@@ -76,22 +75,22 @@ pub async fn vision_node(settings: &Settings, environment: &Environment) -> Resu
     let life = Life::until_asked();
     let who = OnBus { node: &settings.vision_node.name, router: RouterRole::Auto, join: &[] };
     let bus = compose::bus(settings, environment, who, &life)?;
-    let robot = compose::robot(settings, &life)?;
+    let robot = compose::robot(settings, &bus, &life)?;
     let _node = compose::vision_node(settings, &bus, &robot, &life).await?;
-    camera::serve(bus, Arc::clone(&robot.camera), CameraTopics::default(), &life.tasks, life.stop.clone());
+    robot.serve(&bus, &life);
     let _control = control(settings, &robot, &life).await?;
     life.stop.cancelled().await;
     life.end().await;
     Ok(())
 }
 
-/// `cerebellum sim`: the simulated robot alone, its camera on the bus. `ready_file` gets one JSON object when it serves.
+/// `cerebellum sim`: the simulated robot alone, its camera, transforms and odometry on the bus. `ready_file` gets one JSON object when it serves.
 pub async fn sim(settings: &Settings, environment: &Environment, ready_file: Option<&Path>) -> Result<(), Failure> {
     let life = Life::until_asked();
     let who = OnBus { node: "sim", router: RouterRole::Auto, join: &[] };
     let bus = compose::bus(settings, environment, who, &life)?;
-    let robot = compose::robot(settings, &life)?;
-    camera::serve(bus, Arc::clone(&robot.camera), CameraTopics::default(), &life.tasks, life.stop.clone());
+    let robot = compose::robot(settings, &bus, &life)?;
+    robot.serve(&bus, &life);
     let control = control(settings, &robot, &life).await?;
     if let Some(file) = ready_file {
         let token = secrets::operator_token_file(&settings.state_folder);

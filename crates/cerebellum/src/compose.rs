@@ -4,16 +4,20 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use cerebellum_core::{Clock, FrameSource, GroundTruth, VisionEngine, VisionTasks};
 use cerebellum_kit::clock::HostClock;
 use cerebellum_kit::poster::{Poster, Push};
 use cerebellum_ros::bus::RosBus;
+use cerebellum_ros::camera::{self, CameraPose, CameraTopics};
 use cerebellum_ros::mem::MemBus;
+use cerebellum_ros::robot::{self, Placed, Placement};
+use cerebellum_ros::tf::Transforms;
 use cerebellum_ros::vision::{Publishers, Streams, Tasks, serve_tasks};
 use cerebellum_ros::zenoh::{RouterRole, ZenohBus, ZenohConfig};
 use cerebellum_servers::{perception_buffer, skill_control};
 use cerebellum_sim::clock::Pace;
-use cerebellum_sim::simulator::{CameraConfig, SimConfig, Simulator};
+use cerebellum_sim::simulator::{CAMERA_FRAME, CameraConfig, SimConfig, Simulator};
 use cerebellum_vision::engine::{geometry, ground_truth};
 use cerebellum_vision::node::{Node, NodeConfig};
 use cerebellum_vision::source::folder::{Folder, FolderConfig};
@@ -142,17 +146,63 @@ pub struct Robot {
     pub camera: Arc<dyn FrameSource>,
     /// The simulated robot, unless the robot is a real one.
     pub simulator: Option<Arc<Simulator>>,
+    /// Whose camera it is.
+    eye: Eye,
+}
+
+/// Whose camera a robot looks through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Eye {
+    /// The simulator's: it has a sensor's noise.
+    Simulated,
+    /// This program's, without noise.
+    Folder,
+    /// Somebody else's: it is on the bus already.
+    Bus,
+}
+
+impl Robot {
+    /// Serves the camera on the bus unless it is there already, and where the robot is if this program simulates it.
+    pub fn serve(&self, bus: &Arc<dyn RosBus>, life: &Life) {
+        if self.eye != Eye::Bus {
+            let camera = Arc::clone(&self.camera);
+            camera::serve(Arc::clone(bus), camera, CameraTopics::default(), &life.tasks, life.stop.clone());
+        }
+        if let (Eye::Simulated, Some(simulator)) = (self.eye, &self.simulator) {
+            let placed = Arc::new(PlacedSimulator(Arc::clone(simulator)));
+            robot::serve(Arc::clone(bus), placed, &life.tasks, life.stop.clone());
+        }
+    }
+}
+
+/// The simulated robot as it says on the bus where it is.
+struct PlacedSimulator(Arc<Simulator>);
+
+#[async_trait]
+impl Placed for PlacedSimulator {
+    async fn placement(&self) -> Option<Placement> {
+        let posture = self.0.posture().await.ok()?;
+        Some(Placement {
+            stamp: posture.stamp,
+            map_from_base: posture.robot.map_from_base,
+            base_from_camera: posture.robot.map_from_base.inverse().then(&posture.robot.map_from_camera()),
+            camera_frame: CAMERA_FRAME,
+            // It is put somewhere, it does not drive.
+            velocity: [0.0, 0.0],
+            turn_rate: 0.0,
+        })
+    }
 }
 
 /// The robot and its camera.
-pub fn robot(settings: &Settings, life: &Life) -> Result<Robot, Failure> {
+pub fn robot(settings: &Settings, bus: &Arc<dyn RosBus>, life: &Life) -> Result<Robot, Failure> {
     let simulator = match &settings.robot {
         config::Robot::None => None,
         config::Robot::Sim(robot) => Some(simulator(settings, robot, life)),
     };
     let clock = simulator.as_ref().map_or_else(host_clock, |simulator| simulator.clock());
-    let camera: Arc<dyn FrameSource> = match (&settings.camera, &simulator) {
-        (config::Camera::Sim(_), Some(simulator)) => Arc::clone(simulator) as Arc<dyn FrameSource>,
+    let (eye, camera): (Eye, Arc<dyn FrameSource>) = match (&settings.camera, &simulator) {
+        (config::Camera::Sim(_), Some(simulator)) => (Eye::Simulated, Arc::clone(simulator) as Arc<dyn FrameSource>),
         (config::Camera::Sim(_), None) => {
             return Err(Failure::usage("camera: sim needs the simulated robot; write robot: !include robot/sim.yaml"));
         }
@@ -160,10 +210,25 @@ pub fn robot(settings: &Settings, life: &Life) -> Result<Robot, Failure> {
             let config = FolderConfig { rate_hz: folder.rate_hz, ..FolderConfig::default() };
             let folder = Folder::open(&folder.path, &config, Arc::clone(&clock))
                 .map_err(|error| Failure::usage(format!("camera: {error}")))?;
-            Arc::new(folder)
+            (Eye::Folder, Arc::new(folder))
         }
+        (config::Camera::Ros(camera), _) => (Eye::Bus, ros_camera(camera, bus, &clock, life)),
     };
-    Ok(Robot { clock, camera, simulator })
+    Ok(Robot { clock, camera, simulator, eye })
+}
+
+fn ros_camera(
+    camera: &config::RosCamera,
+    bus: &Arc<dyn RosBus>,
+    clock: &Arc<dyn Clock>,
+    life: &Life,
+) -> Arc<camera::Source> {
+    let (bus, tasks, stop) = (Arc::clone(bus), &life.tasks, life.stop.clone());
+    let pose = match camera.fixed {
+        Some(pose) => CameraPose::Fixed(pose),
+        None => CameraPose::Told(Transforms::follow(Arc::clone(&bus), tasks, stop.clone())),
+    };
+    camera::Source::open(bus, camera.topics.clone(), pose, Arc::clone(clock), tasks, stop)
 }
 
 fn simulator(settings: &Settings, robot: &config::SimRobot, life: &Life) -> Arc<Simulator> {
@@ -171,7 +236,7 @@ fn simulator(settings: &Settings, robot: &config::SimRobot, life: &Life) -> Arc<
         config::Camera::Sim(camera) => {
             CameraConfig { width: camera.width, height: camera.height, rate_hz: camera.rate_hz }
         }
-        config::Camera::Folder(_) => CameraConfig::default(),
+        config::Camera::Folder(_) | config::Camera::Ros(_) => CameraConfig::default(),
     };
     let pace = match robot.pace {
         config::Pace::Realtime => Pace::Realtime { speed: robot.speed },
@@ -215,7 +280,7 @@ pub async fn vision_node(
     let state_file = settings.state_folder.join(format!("{}.skills.json", settings.vision_node.name));
     life.hold(&state_file).await?;
     let config =
-        NodeConfig { state_file: Some(state_file), noisy_camera: robot.simulator.is_some(), ..NodeConfig::default() };
+        NodeConfig { state_file: Some(state_file), noisy_camera: robot.eye == Eye::Simulated, ..NodeConfig::default() };
     let streams = Arc::new(Publishers::new(Arc::clone(bus), life.tasks.clone()));
     let node = Node::start(
         config,

@@ -26,8 +26,8 @@ pub use environment::{DotenvError, Environment};
 pub use fault::{ConfigFault, ConfigFaults};
 pub use node::Place;
 pub use settings::{
-    Buffer, Camera, Events, FolderCamera, Log, LogFormat, Pace, Robot, Ros, RouterRole, Settings, SimCamera, SimRobot,
-    SkillControl, Vision, VisionNode, Zenoh, state_folder,
+    Buffer, Camera, Events, FolderCamera, Log, LogFormat, Pace, Robot, Ros, RosCamera, RouterRole, Settings, SimCamera,
+    SimRobot, SkillControl, Vision, VisionNode, Zenoh, state_folder,
 };
 pub use show::Row;
 pub use source::{Lookup, Resource, Root, locate};

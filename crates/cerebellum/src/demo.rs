@@ -11,7 +11,6 @@ use cerebellum_core::VisionTasks;
 use cerebellum_mcp::ToolServer;
 use cerebellum_mcp::serve::{ServeConfig, ServeError, Transport, serve};
 use cerebellum_ros::bus::RosBus;
-use cerebellum_ros::camera::{self, CameraTopics};
 use cerebellum_ros::vision::{OverlayPictures, Tasks};
 use cerebellum_ros::zenoh::RouterRole;
 use cerebellum_servers::perception_buffer;
@@ -81,6 +80,9 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
     if !matches!(settings.robot, config::Robot::Sim(_)) {
         return Err(Failure::usage("the demo shows the simulated robot; write robot: !include robot/sim.yaml"));
     }
+    if matches!(settings.camera, config::Camera::Ros(_)) {
+        return Err(Failure::usage("the demo has a camera of its own; write camera: !include camera/sim.yaml"));
+    }
     let ports = options.ports;
     let common = settings.state_folder.clone();
     let state = DemoFolder::below(&common, ports);
@@ -94,9 +96,9 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
 
     let who = OnBus { node: &settings.vision_node.name, router: RouterRole::Always, join: &join };
     let bus = compose::bus(&settings, environment, who, &life)?;
-    let robot = compose::robot(&settings, &life)?;
+    let robot = compose::robot(&settings, &bus, &life)?;
     let node = compose::vision_node(&settings, &bus, &robot, &life).await?;
-    camera::serve(bus.clone(), robot.camera.clone(), CameraTopics::default(), &life.tasks, life.stop.clone());
+    robot.serve(&bus, &life);
     let skill_control = compose::skill_control(&settings, &bus)?;
     let perception = compose::perception(&settings, &bus, robot.clock.clone(), &life).await?;
     let perception_server = Arc::new(perception_buffer::Server::new(perception.buffer.clone()));

@@ -120,6 +120,7 @@ async fn run_sim(args: SimArgs, global: &GlobalArgs, environment: &Environment) 
     robot.seed = serve.seed.unwrap_or(robot.seed);
     robot.control_port = serve.control_port.unwrap_or(robot.control_port);
     settings.robot = Robot::Sim(robot);
+    settings.camera = simulated_camera(&settings);
     alone::sim(&settings, environment, serve.ready_file.as_deref()).await.map(|()| Exit::Ok)
 }
 
@@ -131,13 +132,18 @@ fn simulated(settings: &Settings) -> SimRobot {
     }
 }
 
+/// The camera of the simulated robot, as configured or as the program ships it.
+fn simulated_camera(settings: &Settings) -> config::Camera {
+    config::Camera::Sim(match settings.camera {
+        config::Camera::Sim(camera) => camera,
+        config::Camera::Folder(_) | config::Camera::Ros(_) => SimCamera { width: 640, height: 480, rate_hz: 15.0 },
+    })
+}
+
 fn with_node(mut settings: Settings, args: &VisionNodeArgs) -> Result<Settings, Failure> {
     if args.robot.is_some() {
         settings.robot = Robot::Sim(SimRobot { control_port: 0, ..simulated(&settings) });
-        settings.camera = match settings.camera {
-            config::Camera::Sim(camera) => config::Camera::Sim(camera),
-            config::Camera::Folder(_) => config::Camera::Sim(SimCamera { width: 640, height: 480, rate_hz: 15.0 }),
-        };
+        settings.camera = simulated_camera(&settings);
     }
     match args.engine {
         Some(EngineArg::GroundTruth) => settings.vision = Vision::GroundTruth,

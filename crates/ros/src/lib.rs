@@ -11,6 +11,10 @@ pub mod camera;
 pub mod mem;
 /// The ROS message types this program speaks, and their CDR.
 pub mod msg;
+/// What a robot says of where it is: transforms and odometry.
+pub mod robot;
+/// The tree of frames that `/tf` tells.
+pub mod tf;
 /// The vision node's services and topics, as ports of the domain.
 pub mod vision;
 /// The bus of ROS 2 nodes that run `rmw_zenoh`.

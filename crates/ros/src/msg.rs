@@ -4,6 +4,8 @@ use std::borrow::Cow;
 pub mod cdr;
 /// Types of the common ROS packages.
 pub mod common;
+/// Transforms and odometry.
+pub mod motion;
 /// Types of `ros2_vision_interfaces`.
 pub mod vision;
 /// `vision_msgs/Detection2DArray` in the layouts that are in use. Only read.

@@ -12,12 +12,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cerebellum_core::{Clock, Frame, FrameError, FrameSource, GroundTruth, TruthFrame};
+use cerebellum_core::{Clock, Frame, FrameError, FrameSource, GroundTruth, Stamp, TruthFrame};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::clock::Pace;
+use crate::robot::Robot;
 use crate::scene::Scene;
 use crate::world::WorldError;
 
@@ -62,6 +63,14 @@ impl Default for SimConfig {
             render_threads: 2,
         }
     }
+}
+
+/// Where the robot is at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Posture {
+    /// On the robot's clock.
+    pub stamp: Stamp,
+    pub robot: Robot,
 }
 
 /// Why the simulator did not do it.
@@ -122,6 +131,11 @@ impl Simulator {
     /// What stands where.
     pub async fn state(&self) -> Result<SceneState, SimError> {
         self.ask(|reply| Request::State { reply }).await
+    }
+
+    /// Where the robot is, and how its joints stand, now.
+    pub async fn posture(&self) -> Result<Posture, SimError> {
+        self.ask(|reply| Request::Posture { reply }).await
     }
 
     /// A picture for people as PNG, with soft shadows and without noise. Takes seconds of CPU.

@@ -18,6 +18,7 @@ pub(super) const FILES: &[EmbeddedFile] = embedded![
     "config.yaml",
     "buffer.yaml",
     "camera/folder.yaml",
+    "camera/ros.yaml",
     "camera/sim.yaml",
     "deployment/demo.yaml",
     "deployment/robot.yaml",

@@ -9,7 +9,7 @@ mod robot;
 mod services;
 
 pub use bus::{Ros, RouterRole, Zenoh};
-pub use robot::{Camera, FolderCamera, Pace, Robot, SimCamera, SimRobot};
+pub use robot::{Camera, FolderCamera, Pace, Robot, RosCamera, SimCamera, SimRobot};
 pub use services::{Buffer, Events, Log, LogFormat, SkillControl, Vision, VisionNode};
 
 /// The whole configuration, checked: one adapter chosen for each port, and the settings of the services.

@@ -4,6 +4,8 @@
 
 /// What a program that cannot start says, and its exit code.
 mod bad_start;
+/// Looking through the camera of another process.
+mod camera;
 /// The demo from outside.
 mod demo;
 /// Processes, and sessions with them.

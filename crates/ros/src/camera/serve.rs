@@ -2,11 +2,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cerebellum_core::{BusError, DepthImage, Frame, FrameSource, Intrinsics, RgbImage};
-use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::bus::{Publisher, Qos, RosBus};
+use crate::bus::{Publisher, Qos, RosBus, persist};
 use crate::msg::common::{CameraInfo, Header, Image};
 use crate::msg::{Bytes, Message, encode};
 
@@ -47,7 +46,8 @@ pub fn serve(
 }
 
 async fn run(bus: Arc<dyn RosBus>, source: Arc<dyn FrameSource>, topics: CameraTopics) {
-    let publishers = Arc::new(advertise(&bus, &topics.folder).await);
+    let folder = topics.folder.trim_end_matches('/');
+    let publishers = Arc::new(persist(&bus, "camera", || advertise(&bus, folder)).await);
     let mut last = None;
     loop {
         let wanted = publishers.wanted();
@@ -108,24 +108,7 @@ struct CameraPublishers {
     depth: Box<dyn Publisher>,
 }
 
-async fn advertise(bus: &Arc<dyn RosBus>, folder: &str) -> CameraPublishers {
-    let mut changes = bus.graph_changes();
-    loop {
-        match try_advertise(bus, folder.trim_end_matches('/')).await {
-            Ok(publishers) => return publishers,
-            Err(error) => {
-                tracing::debug!(%error, "camera waits for the bus");
-                wait_for_change(&mut changes).await;
-            }
-        }
-    }
-}
-
-async fn wait_for_change(changes: &mut watch::Receiver<u64>) {
-    drop(tokio::time::timeout(Duration::from_secs(2), changes.changed()).await);
-}
-
-async fn try_advertise(bus: &Arc<dyn RosBus>, folder: &str) -> Result<CameraPublishers, BusError> {
+async fn advertise(bus: &Arc<dyn RosBus>, folder: &str) -> Result<CameraPublishers, BusError> {
     Ok(CameraPublishers {
         info: bus.advertise(&format!("{folder}/camera_info"), &CameraInfo::TYPE, Qos::STREAM).await?,
         rgb: bus.advertise(&format!("{folder}/image_raw"), &Image::TYPE, Qos::PICTURE).await?,
@@ -152,7 +135,7 @@ impl CameraPublishers {
     }
 }
 
-fn info(header: Header<'_>, intrinsics: Option<Intrinsics>, image: &RgbImage) -> Vec<u8> {
+pub(super) fn info(header: Header<'_>, intrinsics: Option<Intrinsics>, image: &RgbImage) -> Vec<u8> {
     let unknown = CameraInfo { header, height: image.height, width: image.width, ..CameraInfo::default() };
     // An unknown camera has a matrix of zeros, as ROS says "not calibrated".
     let Some(Intrinsics { width, height, fx, fy, cx, cy }) = intrinsics else { return encode(&unknown) };
@@ -168,7 +151,7 @@ fn info(header: Header<'_>, intrinsics: Option<Intrinsics>, image: &RgbImage) ->
     })
 }
 
-fn rgb(header: Header<'_>, image: &RgbImage) -> Vec<u8> {
+pub(super) fn rgb(header: Header<'_>, image: &RgbImage) -> Vec<u8> {
     encode(&Image {
         header,
         height: image.height,
@@ -181,7 +164,7 @@ fn rgb(header: Header<'_>, image: &RgbImage) -> Vec<u8> {
 }
 
 /// What was not measured is no number in ROS (REP 118).
-fn depth(header: Header<'_>, image: &DepthImage) -> Vec<u8> {
+pub(super) fn depth(header: Header<'_>, image: &DepthImage) -> Vec<u8> {
     let data: Vec<u8> = image.metres.iter().flat_map(|&metres| ros_metres(metres).to_le_bytes()).collect();
     encode(&Image {
         header,

@@ -1,5 +1,6 @@
 use cerebellum_core::Stamp;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeTuple;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Bytes, Message, RosType};
 
@@ -88,6 +89,36 @@ pub struct Pose {
     pub position: Point,
     /// A unit quaternion.
     pub orientation: Quaternion,
+}
+
+/// `geometry_msgs/PoseWithCovariance`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PoseWithCovariance {
+    /// The pose.
+    pub pose: Pose,
+    /// 6 by 6, row by row.
+    pub covariance: Covariance,
+}
+
+/// A `float64[36]`: `x`, `y`, `z` and the turns about them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Covariance(pub [[f64; 6]; 6]);
+
+impl Serialize for Covariance {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut values = serializer.serialize_tuple(36)?;
+        for value in self.0.as_flattened() {
+            values.serialize_element(value)?;
+        }
+        values.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Covariance {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Rows behind each other are the same bytes.
+        Deserialize::deserialize(deserializer).map(Self)
+    }
 }
 
 /// `sensor_msgs/RegionOfInterest`, in pixels.

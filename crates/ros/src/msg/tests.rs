@@ -7,6 +7,7 @@ use hiroz_codegen::{discover_bundled_packages, discovery};
 use proptest::prelude::*;
 
 use super::common::{CameraInfo, CompressedImage, Header, Image, Point, PointStamped, RegionOfInterest, Text, Time};
+use super::motion::{Odometry, TfMessage, TransformStamped};
 use super::vision::{
     CREATE_VISION_TASK, CreateRequest, CreateResponse, LIST_VISION_TASKS, ListRequest, ListResponse,
     MANAGE_VISION_TASK, ManageRequest, ManageResponse, StampedString, VisionDetection, VisionDetectionArray,
@@ -22,7 +23,8 @@ struct Interfaces {
     hashes: BTreeMap<String, String>,
 }
 
-const USED_PACKAGES: [&str; 5] = ["builtin_interfaces", "geometry_msgs", "sensor_msgs", "service_msgs", "std_msgs"];
+const USED_PACKAGES: [&str; 7] =
+    ["builtin_interfaces", "geometry_msgs", "nav_msgs", "sensor_msgs", "service_msgs", "std_msgs", "tf2_msgs"];
 
 fn interfaces() -> Interfaces {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interfaces/ros2_vision_interfaces");
@@ -57,6 +59,8 @@ fn hashes_are_those_of_the_interface_files() {
         CompressedImage::TYPE,
         Image::TYPE,
         CameraInfo::TYPE,
+        TfMessage::TYPE,
+        Odometry::TYPE,
         StampedString::TYPE,
         VisionDetectionArray::TYPE,
         CREATE_VISION_TASK,
@@ -83,6 +87,8 @@ fn fields_are_those_of_the_interface_files() {
         ("sensor_msgs/CompressedImage", shape::of(&CompressedImage::default())),
         ("sensor_msgs/Image", shape::of(&Image::default())),
         ("sensor_msgs/CameraInfo", shape::of(&CameraInfo { d: vec![0.0], ..CameraInfo::default() })),
+        ("tf2_msgs/TFMessage", shape::of(&TfMessage { transforms: vec![TransformStamped::default()] })),
+        ("nav_msgs/Odometry", shape::of(&Odometry::default())),
         ("geometry_msgs/PointStamped", shape::of(&PointStamped::default())),
         ("ros2_vision_interfaces/StampedString", shape::of(&StampedString::default())),
         ("ros2_vision_interfaces/VisionDetection", shape::of(&VisionDetection::default())),
@@ -159,6 +165,10 @@ fn messages_survive_cdr() {
     let response =
         CreateResponse { success: true, message: "", name: "a", topics: vec!["/vision/a/detections", "", "ä"] };
     assert_eq!(decode::<CreateResponse<'_>>(&encode(&response)).unwrap(), response);
+    let mut odometry = Odometry { child_frame_id: "base_link", ..Odometry::default() };
+    odometry.pose.covariance.0[5][4] = 7.0;
+    odometry.twist.twist.angular.z = 0.5;
+    assert_eq!(decode::<Odometry<'_>>(&encode(&odometry)).unwrap(), odometry);
 }
 
 #[test]
@@ -229,6 +239,8 @@ proptest! {
         drop(decode::<StampedString<'_>>(&bytes));
         drop(decode::<CreateResponse<'_>>(&bytes));
         drop(decode::<CameraInfo<'_>>(&bytes));
+        drop(decode::<TfMessage<'_>>(&bytes));
+        drop(decode::<Odometry<'_>>(&bytes));
         drop(vision_msgs::decode_any(&bytes));
     }
 

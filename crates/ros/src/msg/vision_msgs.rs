@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cdr::{CdrError, decode_whole};
-use super::common::{Header, Image, Pose};
+use super::common::{Header, Image, PoseWithCovariance};
 
 /// The type's name in every layout; the hash differs between them, and publishers are read whatever hash they announce.
 pub const DETECTION_2D_ARRAY: &str = "vision_msgs/msg/Detection2DArray";
@@ -39,15 +39,6 @@ pub struct Hypothesis<'a> {
     pub score: f64,
     /// Where it is, if measured.
     pub pose: PoseWithCovariance,
-}
-
-/// `geometry_msgs/PoseWithCovariance`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PoseWithCovariance {
-    /// The pose.
-    pub pose: Pose,
-    /// 6 by 6, row by row.
-    pub covariance: [[f64; 6]; 6],
 }
 
 /// `vision_msgs/BoundingBox2D`, in pixels.

@@ -9,7 +9,7 @@ use tracing::{debug, error};
 
 use super::command::{CameraMode, SceneCommand, SceneState};
 use super::still::{self, StillRequest};
-use super::{CAMERA_FRAME, CameraConfig, SimConfig, SimError, TRUTHS};
+use super::{CAMERA_FRAME, CameraConfig, Posture, SimConfig, SimError, TRUTHS};
 use crate::render::{Camera, Looks, Rendering, render};
 use crate::sensor::Sensor;
 use crate::world::{TICKS_PER_SECOND, World};
@@ -21,6 +21,7 @@ pub(super) enum Request {
     Frame { index: u64, reply: oneshot::Sender<Arc<Frame>> },
     Command { command: SceneCommand, reply: oneshot::Sender<Result<SceneState, SimError>> },
     State { reply: oneshot::Sender<SceneState> },
+    Posture { reply: oneshot::Sender<Posture> },
     Still { request: StillRequest, reply: oneshot::Sender<Result<Vec<u8>, SimError>> },
 }
 
@@ -115,6 +116,11 @@ impl Core {
             Request::State { reply } => {
                 self.advance();
                 reply.send(self.state()).is_ok()
+            }
+            Request::Posture { reply } => {
+                let elapsed = self.clock.monotonic();
+                self.world.advance_to(tick_at(elapsed));
+                reply.send(Posture { stamp: self.began.plus(elapsed), robot: self.world.robot().clone() }).is_ok()
             }
             Request::Still { request, reply } => {
                 self.advance();

@@ -1,5 +1,10 @@
 use std::path::PathBuf;
 
+use cerebellum_core::Pose;
+use cerebellum_ros::camera::SourceTopics;
+use glam::{DQuat, DVec3, EulerRot};
+
+use crate::config::fault::quoted;
 use crate::config::node::Node;
 use crate::config::table::{Findings, Table};
 
@@ -10,6 +15,17 @@ pub enum Camera {
     Sim(SimCamera),
     /// Pictures in a folder, with depth and intrinsics beside them.
     Folder(FolderCamera),
+    /// A robot's camera on the bus.
+    Ros(RosCamera),
+}
+
+/// A robot's camera on the bus.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RosCamera {
+    /// Its topics.
+    pub topics: SourceTopics,
+    /// `map` from its optical frame; `None` when the robot says so on `/tf`.
+    pub fixed: Option<Pose>,
 }
 
 /// The simulator's head camera.
@@ -64,7 +80,10 @@ pub enum Pace {
 }
 
 pub(super) fn read_camera(node: &Node, findings: &Findings) -> Option<Camera> {
-    let (adapter, table) = Table::adapter(node, "camera", &["sim", "folder"], findings)?;
+    let (adapter, table) = Table::adapter(node, "camera", &["sim", "folder", "ros"], findings)?;
+    if adapter == "ros" {
+        return read_ros_camera(table);
+    }
     let rate_hz = table.number_or("rate_hz", 15.0, 0.1..=120.0);
     if adapter == "folder" {
         let path = table.need("path", "name the folder with the pictures").and_then(|_| table.text_or("path", ""));
@@ -75,6 +94,43 @@ pub(super) fn read_camera(node: &Node, findings: &Findings) -> Option<Camera> {
     let height = table.whole_or("height", 480, 48..=1440);
     table.finish();
     Some(Camera::Sim(SimCamera { width: width? as u32, height: height? as u32, rate_hz: rate_hz? }))
+}
+
+fn read_ros_camera(table: Table<'_>) -> Option<Camera> {
+    let usual = SourceTopics::default();
+    let topic = |key, text: String| {
+        if text.starts_with('/') && !text.ends_with('/') && !text.contains("//") {
+            return Some(text);
+        }
+        table
+            .refuse_key(key, &format!("{} is no topic; expected a full name, such as /camera/image_raw", quoted(&text)))
+    };
+    let image = table.text_or("image", &usual.image).and_then(|text| topic("image", text));
+    let info = table.text_or("info", &usual.info).and_then(|text| topic("info", text));
+    let depth = table.optional_text("depth").and_then(|depth| match depth {
+        None => Some(None),
+        Some(text) => topic("depth", text).map(Some),
+    });
+    let fixed = table.text_or("pose", "tf").and_then(|text| match text.as_str() {
+        "tf" => Some(None),
+        _ => parse_pose(&text).map(Some).or_else(|| {
+            let found = quoted(&text);
+            table.refuse_key(
+                "pose",
+                &format!("{found} is no pose; expected tf, or \"X Y Z ROLL PITCH YAW\" in metres and radians"),
+            )
+        }),
+    });
+    table.finish();
+    Some(Camera::Ros(RosCamera { topics: SourceTopics { image: image?, depth: depth?, info: info? }, fixed: fixed? }))
+}
+
+/// Reads a pose as `static_transform_publisher` takes it: turned about the fixed axes `x`, `y` and `z` in that order.
+fn parse_pose(text: &str) -> Option<Pose> {
+    let numbers: Option<Vec<f64>> =
+        text.split_whitespace().map(|part| part.parse().ok().filter(|number: &f64| number.is_finite())).collect();
+    let &[x, y, z, roll, pitch, yaw] = numbers?.as_slice() else { return None };
+    Some(Pose::new(DVec3::new(x, y, z), DQuat::from_euler(EulerRot::ZYX, yaw, pitch, roll)))
 }
 
 pub(super) fn read_robot(node: &Node, findings: &Findings) -> Option<Robot> {
