@@ -17,6 +17,8 @@ pub mod lint;
 pub mod located;
 /// The text and the JSON of semantic outputs.
 pub mod output;
+/// The JSON of the robot's words, and of the link to a robot in another process.
+pub mod robot;
 /// JSON Schemas that every LLM interface takes.
 pub mod schema;
 /// The JSON of a skill.
