@@ -50,7 +50,8 @@ impl Shadows {
             let top = part.position.dot(TO_LIGHT) + reach(TO_LIGHT);
             (Caster { part: index as u16, top }, [u - ru, v - rv, u + ru, v + rv])
         };
-        let shadows: Vec<_> = parts.iter().enumerate().filter(|(_, part)| part.casts_shadow).map(shadow).collect();
+        let mut shadows: Vec<_> = parts.iter().enumerate().filter(|(_, part)| part.casts_shadow).map(shadow).collect();
+        shadows.sort_by(|(a, _), (b, _)| b.top.total_cmp(&a.top).then(a.part.cmp(&b.part)));
         let bounds = shadows.iter().fold([0.0, 0.0, 1.0, 1.0], |b: [f32; 4], (_, s)| {
             [b[0].min(s[0]), b[1].min(s[1]), b[2].max(s[2]), b[3].max(s[3])]
         });
@@ -74,7 +75,7 @@ impl Shadows {
         Self { along, across, origin: [bounds[0], bounds[1]], per_metre, first, casters }
     }
 
-    /// The parts whose shadow may fall on the place.
+    /// The parts whose shadow may fall on the place, the highest first.
     #[inline]
     pub(super) fn over(&self, place: Vec3) -> &[Caster] {
         let column = (place.dot(self.along) - self.origin[0]) * self.per_metre[0];

@@ -168,9 +168,9 @@ impl<'a> Tracer<'a> {
         let start = place + normal * 1.5e-3;
         let height = place.dot(TO_LIGHT);
         let blocked = |to_light: Option<Vec3>| {
-            casters.iter().any(|caster| {
+            casters.iter().take_while(|caster| caster.top >= height).any(|caster| {
                 let other = caster.part as usize;
-                if caster.top < height || (other == index && self.parts[index].shape.is_convex()) {
+                if other == index && self.parts[index].shape.is_convex() {
                     return false;
                 }
                 let ready = &self.ready[other];
