@@ -21,6 +21,19 @@ pub struct Process {
     pub source: String,
 }
 
+impl Process {
+    /// Whether both say the same; where they came from does not count.
+    pub fn says_the_same_as(&self, other: &Self) -> bool {
+        let Self { name, description, steps, plan, when, tags, source: _ } = self;
+        *name == other.name
+            && *description == other.description
+            && *steps == other.steps
+            && *plan == other.plan
+            && *when == other.when
+            && *tags == other.tags
+    }
+}
+
 /// A process as it is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredProcess {

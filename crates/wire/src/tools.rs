@@ -1,3 +1,5 @@
+/// `memory`: ways of doing things that were taught.
+pub mod memory;
 /// `perception`: what the robot sees.
 pub mod perception;
 /// `skill_control`: what the robot is configured to perceive.
