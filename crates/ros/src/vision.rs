@@ -8,7 +8,7 @@ mod tasks;
 pub use overlay::{OverlayPicture, OverlayPictures};
 pub use publish::Publishers;
 pub use streams::Streams;
-pub use tasks::{Tasks, serve_tasks};
+pub use tasks::{Tasks, nodes_named, serve_tasks};
 
 /// The three services of a vision node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

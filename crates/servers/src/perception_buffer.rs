@@ -6,6 +6,7 @@ pub use self::reconcile::{Buffer, Ports};
 pub use self::server::Server;
 
 mod answers;
+mod clean;
 mod config;
 mod edge;
 mod moment;

@@ -129,6 +129,12 @@ pub async fn serve_tasks(
     Ok(Box::new(serving))
 }
 
+/// How many vision nodes of that name offer their services on the bus now, our own too.
+pub fn nodes_named(bus: &dyn RosBus, node: &str) -> Result<usize, BusError> {
+    let service = Service::Create.name(node);
+    Ok(bus.graph()?.services.iter().filter(|endpoint| endpoint.name == service).count())
+}
+
 type Answer = Result<Vec<u8>, String>;
 
 async fn create(tasks: Arc<dyn VisionTasks>, request: Vec<u8>) -> Answer {

@@ -124,6 +124,7 @@ pub(super) fn latest(view: &View, now: Moment) -> Latest {
     let omitted = frame.detections.len() - answer.detections.len();
     answer.omitted = (omitted > 0).then_some(omitted);
     answer.clock_skew_s = arrival.skew_s.map(millis);
+    answer.notes.extend(view.strange.as_deref().map(str::to_owned));
     answer
 }
 
@@ -160,10 +161,10 @@ pub(super) fn streams(store: &Store, prefix: &str, limit: usize, now: Moment) ->
 
 /// `get_overlay_ref`; `None` when no picture has come yet.
 pub(super) fn overlay_ref(view: &View, now: Moment) -> Option<OverlayRef> {
-    let (topic, arrival) = view.overlay.as_ref()?;
+    let (topic, arrival) = view.overlay()?;
     let age_s = arrival.age_s(now);
     Some(OverlayRef {
-        topic: topic.clone(),
+        topic: topic.to_owned(),
         stamp: arrival.stamp.as_secs_micros(),
         age_s: millis(age_s),
         stale: view.is_stale(age_s),
@@ -199,9 +200,8 @@ fn skill_answer(view: &View, now: Moment) -> SkillAnswer {
         summary: summary(view, age_s, now),
         detections: Vec::new(),
         overlay_ref: view
-            .overlay
-            .as_ref()
-            .map(|(topic, arrival)| Reference { topic: topic.clone(), stamp: arrival.stamp.as_secs_micros() }),
+            .overlay()
+            .map(|(topic, arrival)| Reference { topic: topic.to_owned(), stamp: arrival.stamp.as_secs_micros() }),
         problem: view.problem().or(bad).map(|text| plain(&text, NOTE_CHARS_MAX)),
     }
 }

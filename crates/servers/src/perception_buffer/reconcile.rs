@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cerebellum_core::{BusError, Clock, StreamMessage, Subscription, TaskInfo, VisionStreams, VisionTasks, WallClock};
+use cerebellum_core::{
+    BusError, Clock, StreamKind, StreamMessage, Subscription, TaskInfo, VisionStreams, VisionTasks, WallClock,
+};
 use cerebellum_kit::EventSink;
 use cerebellum_wire::ToolError;
 use cerebellum_wire::event::{Event, EventType, TaskFailed, TopicRef, WatchEvent};
@@ -21,7 +23,7 @@ use super::config::Config;
 use super::moment::Moment;
 use super::remembered::Remembered;
 use super::render;
-use super::store::Store;
+use super::store::{Store, View};
 use super::stream::{Stream, Taken};
 use super::watchers::{Failing, Fired, Told, Watcher, Watchers};
 
@@ -209,11 +211,14 @@ impl Buffer {
         self.tell(self.shared.watchers.tick(self.now()));
     }
 
-    /// Subscribes to every topic of the graph that is not yet, a bounded number at once.
+    /// Subscribes to every topic of the graph that is not yet, a bounded number at once. Overlays are left alone: who
+    /// subscribes makes the vision node draw.
     async fn subscribe_missing(&self) {
         let missing = {
             let subscriptions = self.subscriptions();
-            self.shared.store.present(|topic| !subscriptions.topics.contains_key(topic))
+            self.shared
+                .store
+                .present(|topic| topic.kind != StreamKind::Overlay && !subscriptions.topics.contains_key(&topic.topic))
         };
         let subscribed =
             futures::stream::iter(missing).map(|stream| self.subscribe(stream)).buffer_unordered(SUBSCRIBES_AT_ONCE);
@@ -337,7 +342,7 @@ impl Shared {
         let fresh = view
             .as_ref()
             .and_then(|view| view.detections.as_ref().filter(|(arrival, _)| !view.is_stale(arrival.age_s(now))));
-        let overlay = view.as_ref().and_then(|view| view.overlay.as_ref());
+        let overlay = view.as_ref().and_then(View::overlay);
         let value = match output::to_json(&fired.value) {
             serde_json::Value::String(text) => render::plain(&text, EVENT_VALUE_CHARS_MAX).into(),
             value => value,
@@ -348,7 +353,7 @@ impl Shared {
             value,
             detection_summary: fresh.map(|(_, frame)| render::brief(frame, &watcher.condition)).unwrap_or_default(),
             overlay_ref: overlay
-                .map(|(topic, arrival)| TopicRef { topic: topic.clone(), stamp: arrival.stamp.as_secs_micros() }),
+                .map(|(topic, arrival)| TopicRef { topic: topic.to_owned(), stamp: arrival.stamp.as_secs_micros() }),
         };
         info!(skill = watcher.task, condition = watcher.condition, "watched condition became true");
         self.post(Event::new(EventType::WatchEvent, &watcher.task, SERVER, &payload).with_id(fired.id));

@@ -82,7 +82,10 @@ pub(super) struct View {
     pub(super) topic: String,
     pub(super) detections: Option<(Arrival, Arc<DetectionFrame>)>,
     pub(super) outputs: Vec<(String, Arrival, Arc<str>)>,
-    pub(super) overlay: Option<(String, Arrival)>,
+    /// Where its pictures are drawn for whoever reads them.
+    overlay_topic: Option<String>,
+    /// What was strange about the newest detections.
+    pub(super) strange: Option<Arc<str>>,
     /// What could not be read on its topics.
     pub(super) garbled: Option<String>,
     /// Whether its task was there and is no more.
@@ -160,10 +163,10 @@ impl Store {
     }
 
     /// The streams whose topic is in the graph and which `is_wanted` wants.
-    pub(super) fn present(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<Arc<Stream>> {
+    pub(super) fn present(&self, is_wanted: impl Fn(&StreamTopic) -> bool) -> Vec<Arc<Stream>> {
         let state = self.read();
-        let present = state.streams.iter().filter(|(name, listed)| listed.gone_since.is_none() && is_wanted(name));
-        present.map(|(_, listed)| Arc::clone(&listed.stream)).collect()
+        let present = state.streams.values().filter(|one| one.gone_since.is_none() && is_wanted(one.stream.topic()));
+        present.map(|listed| Arc::clone(&listed.stream)).collect()
     }
 
     /// A topic is there and cannot be subscribed to.
@@ -322,13 +325,19 @@ impl Store {
         let state = self.read();
         let tasks: BTreeMap<&str, &TaskInfo> = state.tasks.list.iter().map(|task| (task.name.as_str(), task)).collect();
         let stopped = state.stopped();
+        let looked: BTreeMap<&str, Arrival> = state.looked();
         let mut live = Vec::new();
         for listed in state.streams.range(prefix.to_owned()..).map(|(_, listed)| listed) {
             let topic = listed.stream.topic();
             if !topic.topic.starts_with(prefix) {
                 break;
             }
-            let Some(arrival) = listed.stream.latest_arrival() else { continue };
+            // Overlays are not read here; they are drawn into the pictures that detections were found in.
+            let arrival = match topic.kind {
+                StreamKind::Overlay => looked.get(topic.skill.as_str()).copied(),
+                StreamKind::Detections | StreamKind::Output => listed.stream.latest_arrival(),
+            };
+            let Some(arrival) = arrival else { continue };
             let task = tasks.get(topic.skill.as_str()).copied();
             let window = self.window_of(task);
             let is_once = task.and_then(|task| task.skill.as_ref()).is_some_and(|skill| skill.once);
@@ -353,6 +362,13 @@ impl Store {
 }
 
 impl State {
+    /// When each skill's newest detections came.
+    fn looked(&self) -> BTreeMap<&str, Arrival> {
+        let detections = self.streams.values().filter(|one| one.stream.topic().kind == StreamKind::Detections);
+        let arrivals = detections.map(|one| Some((one.stream.topic().skill.as_str(), one.stream.latest_arrival()?)));
+        arrivals.flatten().collect()
+    }
+
     /// The names whose task was listed before and is no more.
     fn stopped(&self) -> BTreeSet<String> {
         let stopped = self.lives.iter().filter(|(_, life)| life.stopped_since.is_some());
@@ -370,7 +386,8 @@ impl View {
             topic,
             detections: None,
             outputs: Vec::new(),
-            overlay: None,
+            overlay_topic: None,
+            strange: None,
             garbled: None,
             is_stopped: false,
             has_left: false,
@@ -385,15 +402,26 @@ impl View {
             self.topic.clone_from(&topic.topic);
             self.has_left = has_left;
         }
+        if topic.kind == StreamKind::Overlay && !has_left {
+            self.overlay_topic = Some(topic.topic.clone());
+        }
         let Some(Entry { arrival, seen }) = stream.latest() else { return };
         match seen {
-            Seen::Detections(frame) => self.detections = Some((arrival, frame)),
+            Seen::Detections(frame, strange) => {
+                self.detections = Some((arrival, frame));
+                self.strange = strange;
+            }
             Seen::Output(text) => {
                 let name = topic.topic.rsplit('/').next().unwrap_or_default().to_owned();
                 self.outputs.push((name, arrival, text));
             }
-            Seen::Overlay => self.overlay = Some((topic.topic.clone(), arrival)),
         }
+    }
+
+    /// The topic of the skill's annotated pictures, and what is known of the newest: it is drawn, for whoever reads it, into
+    /// the picture that the newest detections were found in.
+    pub(super) fn overlay(&self) -> Option<(&str, Arrival)> {
+        self.overlay_topic.as_deref().zip(self.detections.as_ref().map(|(arrival, _)| *arrival))
     }
 
     /// The age of the newest value, overlays aside.

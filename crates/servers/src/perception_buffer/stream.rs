@@ -1,8 +1,9 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cerebellum_core::{Detection, DetectionFrame, StreamMessage, StreamTopic};
+use cerebellum_core::{DetectionFrame, StreamMessage, StreamTopic};
 
+use super::clean;
 use super::moment::{Arrival, Moment};
 use super::watchers::{Fired, Watcher};
 
@@ -30,10 +31,10 @@ pub(super) struct Entry {
 /// What a message said.
 #[derive(Clone, Debug)]
 pub(super) enum Seen {
-    Detections(Arc<DetectionFrame>),
+    /// What was found, and what was strange about it.
+    Detections(Arc<DetectionFrame>, Option<Arc<str>>),
     /// The text of an output; its type is known from the skill when it is read.
     Output(Arc<str>),
-    Overlay,
 }
 
 /// What happened to a stream when a message came.
@@ -59,12 +60,14 @@ impl Stream {
     pub(super) fn take(&self, message: StreamMessage, now: Moment) -> Taken {
         let entry = match message {
             StreamMessage::Detections(frame) => {
-                Entry { arrival: Arrival::new(now, frame.stamp), seen: Seen::Detections(Arc::new(finite(frame))) }
+                let (frame, strange) = clean::frame(frame);
+                let arrival = Arrival::new(now, frame.stamp);
+                Entry { arrival, seen: Seen::Detections(Arc::new(frame), strange.map(Into::into)) }
             }
             StreamMessage::Output { stamp, text } => {
                 Entry { arrival: Arrival::new(now, stamp), seen: Seen::Output(text.into()) }
             }
-            StreamMessage::Overlay { stamp } => Entry { arrival: Arrival::new(now, stamp), seen: Seen::Overlay },
+            StreamMessage::Overlay { .. } => return Taken::Quiet,
             StreamMessage::Garbled { reason } => {
                 self.lock().garbled = Some(reason.chars().take(200).collect());
                 return Taken::Quiet;
@@ -133,21 +136,4 @@ impl Stream {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Numbers that are not finite can be no JSON: such a score counts as 0, such a point as not measured.
-fn finite(mut frame: DetectionFrame) -> DetectionFrame {
-    for detection in &mut frame.detections {
-        if !detection.score.is_finite() {
-            detection.score = 0.0;
-        }
-        if has_infinite_point(detection) {
-            detection.point = None;
-        }
-    }
-    frame
-}
-
-fn has_infinite_point(detection: &Detection) -> bool {
-    detection.point.as_ref().is_some_and(|point| !point.position.is_finite())
 }

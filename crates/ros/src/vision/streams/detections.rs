@@ -22,7 +22,7 @@ fn detection(message: &VisionDetection<'_>) -> Detection {
     Detection {
         id: text(message.id),
         label: message.label.to_owned(),
-        score: finite(message.score),
+        score: message.score,
         bounds: bounds(message.bounds),
         has_mask: message.has_mask,
         point: message.has_point.then(|| point(&message.point)).flatten(),
@@ -31,11 +31,6 @@ fn detection(message: &VisionDetection<'_>) -> Detection {
 
 fn text(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
-}
-
-/// A score that is no number says nothing about how sure the engine is.
-fn finite(score: f32) -> f32 {
-    if score.is_finite() { score } else { 0.0 }
 }
 
 /// A box that reaches beyond what pixels can be counted in is cut there.
@@ -73,7 +68,7 @@ fn foreign_detection(message: &Detection2D<'_>, id: &str) -> Detection {
     Detection {
         id: text(id),
         label: best.map_or_else(String::new, |best| best.class_id.to_owned()),
-        score: best.map_or(0.0, |best| finite(best.score as f32)),
+        score: best.map_or(0.0, |best| best.score as f32),
         bounds: foreign_bounds(&message.bbox),
         has_mask: false,
         point: None,

@@ -153,7 +153,6 @@ async fn what_do_you_see_renders_outputs_and_detections_without_pixels() {
     rig.see("find_object", vec![red_can(true)]);
     rig.say("/vision/describe_scene/scene_description", "a table\nwith \"two\" cans");
     rig.say("/vision/describe_scene/scene_objects", r#"["can","table"]"#);
-    rig.streams.publish("/vision/find_object/overlay", &StreamMessage::Overlay { stamp: rig.stamp() });
     rig.streams.beat("/camera/image_raw", CameraBeat { stamp: rig.stamp() });
     rig.pass(0.5);
     let seen = rig.ask("what_do_you_see", json!({})).await;
@@ -365,17 +364,55 @@ async fn one_stale_value_among_fresh_ones_is_marked_in_the_text() {
 }
 
 #[tokio::test]
-async fn get_overlay_ref_names_the_newest_picture() {
+async fn get_overlay_ref_names_the_newest_picture_without_making_anybody_draw() {
     let rig = rig();
     rig.run(&find_object()).await;
     let answer = rig.ask("get_overlay_ref", json!({"skill": "find_object"})).await;
     assert_eq!(answer["error"]["code"], "no_overlay");
-    rig.streams.publish("/vision/find_object/overlay", &StreamMessage::Overlay { stamp: rig.stamp() });
+    rig.see("find_object", vec![red_can(false)]);
+    assert_eq!(
+        rig.streams.subscribed(),
+        ["/vision/find_object/detections", "/vision/find_object/found"],
+        "who subscribes to an overlay makes the vision node draw"
+    );
+    assert!(rig.streams_listed().await.contains(&"/vision/find_object/overlay".to_owned()));
     rig.pass(6.0);
     assert_eq!(
         rig.ask("get_overlay_ref", json!({"skill": "find_object"})).await,
         json!({"ok": true, "topic": "/vision/find_object/overlay", "stamp": START_S, "age_s": 6.0, "stale": true})
     );
+}
+
+#[tokio::test]
+async fn impossible_detections_are_cut_or_left_out_and_told() {
+    let rig = rig();
+    rig.streams.appear("/vision/foreign/detections");
+    rig.buffer.reconcile_once().await;
+    let scored = |score| Detection { score, ..red_can(false) };
+    let boxed = |x, y, width, height| Detection { bounds: PixelBox { x, y, width, height }, ..red_can(false) };
+    let nowhere = Detection { point: None, ..boxed(700, 10, 5, 5) };
+    let flat = Detection { point: None, ..boxed(1, 1, 0, 9) };
+    let sent = vec![scored(f32::NAN), scored(7.5), scored(-3.0), boxed(600, 400, 4000, u32::MAX), nowhere, flat];
+    rig.see("foreign", sent);
+    let answer = rig.latest("foreign").await;
+    let shown: Vec<_> =
+        answer["detections"].as_array().unwrap().iter().map(|one| (&one["score"], &one["box"])).collect();
+    let usual = json!([100, 80, 40, 60]);
+    assert_eq!(
+        shown,
+        [
+            (&json!(0.0), &usual),
+            (&json!(1.0), &usual),
+            (&json!(0.0), &usual),
+            (&json!(0.93), &json!([600, 400, 40, 80])),
+        ]
+    );
+    let note = answer["notes"].as_array().unwrap().last().unwrap().as_str().unwrap();
+    for words in ["3 with a score", "1 with a box", "2 whose box"] {
+        assert!(note.contains(words), "{note}");
+    }
+    rig.see("foreign", vec![red_can(false)]);
+    assert_eq!(rig.latest("foreign").await["notes"], json!(null), "what is sound has no note");
 }
 
 #[tokio::test]
