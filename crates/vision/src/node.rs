@@ -21,6 +21,7 @@ use task::Task;
 
 mod camera;
 mod clean;
+mod latched;
 mod registry;
 mod round;
 mod runner;
@@ -166,6 +167,7 @@ impl Shared {
         if !saved.enabled {
             task.disable();
         }
+        task.keep(saved.latched);
         let task = Arc::new(task);
         reservation.fill(Arc::clone(&task));
         self.run(Runner::new(Arc::clone(self), task, prepared.looker));

@@ -88,7 +88,12 @@ impl Registry {
         let list: Vec<Saved> = self
             .all()
             .iter()
-            .map(|task| Saved { skill: task.skill.clone(), enabled: task.is_enabled(), created: task.created })
+            .map(|task| Saved {
+                skill: task.skill.clone(),
+                enabled: task.is_enabled(),
+                created: task.created,
+                latched: task.latched(),
+            })
             .collect();
         store.write(&list)
     }

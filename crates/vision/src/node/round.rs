@@ -7,6 +7,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tracing::debug;
 
 use super::clean::{self, Clean};
+use super::latched::Latched;
 use super::task::Task;
 use crate::overlay;
 
@@ -76,21 +77,21 @@ impl Round {
         outputs.retain(|(name, _)| !task.is_unjudged(name));
         task.looked(notes, left_out);
 
-        let published = task.publish(|publisher| {
-            publisher.detections(Arc::clone(&found));
-            for (name, value) in &outputs {
-                publisher.output(name, frame.stamp, &frame.frame_id, value);
-            }
-        });
+        let looked = Arc::new(Latched { frame: found, outputs });
+        let published = task.publish(|publisher| looked.publish(publisher));
         if published && task.overlay_wanted() {
-            match overlay::jpeg(&overlay::draw(&frame.rgb, &found, &outputs)) {
+            match overlay::jpeg(&overlay::draw(&frame.rgb, &looked.frame, &looked.outputs)) {
                 Ok(jpeg) => {
                     task.publish(|publisher| publisher.overlay(frame.stamp, &frame.frame_id, jpeg));
                 }
                 Err(error) => debug!(%error, "no overlay"),
             }
         }
-        published && task.skill.once && task.disable()
+        if !published || !task.skill.once {
+            return false;
+        }
+        task.keep(Some(looked));
+        task.disable()
     }
 }
 

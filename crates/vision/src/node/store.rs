@@ -1,6 +1,7 @@
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cerebellum_core::{Skill, Stamp};
 use cerebellum_wire::{Fault, skill};
@@ -8,13 +9,14 @@ use serde_json::{Value, json};
 use tracing::warn;
 
 use super::StartError;
+use super::latched::Latched;
 
 /// The version this program writes, and the only one it reads.
 const VERSION: u64 = 1;
 /// How many unreadable files are kept before the last is overwritten.
 const ASIDE_MAX: usize = 10;
 
-/// The skill list on disk: `{"version": 1, "skills": [{"created_ns", "enabled", "skill"}]}`. A write replaces the file as a
+/// The skill list on disk: `{"version": 1, "skills": [{"created_ns", "enabled", "skill", "result"}]}`. A write replaces the file as a
 /// whole, so a crash leaves the old list or the new one.
 pub(super) struct Store {
     path: PathBuf,
@@ -26,6 +28,8 @@ pub(super) struct Saved {
     pub(super) skill: Skill,
     pub(super) enabled: bool,
     pub(super) created: Stamp,
+    /// The one result of a skill that looks once.
+    pub(super) latched: Option<Arc<Latched>>,
 }
 
 impl Store {
@@ -70,7 +74,11 @@ impl Store {
             .iter()
             .map(|saved| {
                 let skill = skill::to_value(&saved.skill);
-                json!({"created_ns": saved.created.nanos(), "enabled": saved.enabled, "skill": skill})
+                let mut entry = json!({"created_ns": saved.created.nanos(), "enabled": saved.enabled, "skill": skill});
+                if let Some(latched) = &saved.latched {
+                    entry["result"] = latched.to_value();
+                }
+                entry
             })
             .collect();
         let text = format!("{:#}\n", json!({"version": VERSION, "skills": skills}));
@@ -133,7 +141,14 @@ fn read_entry(entry: &Value) -> Result<Saved, Fault> {
     let Some(enabled) = entry.get("enabled").and_then(Value::as_bool) else {
         return Err(Fault::at("enabled", "is neither true nor false"));
     };
-    Ok(Saved { skill, enabled, created: Stamp::from_nanos(created) })
+    let latched = match entry.get("result") {
+        None => None,
+        Some(result) => {
+            let latched = Latched::from_value(result, skill.name.as_str());
+            Some(Arc::new(latched.map_err(|fault| fault.within("result"))?))
+        }
+    };
+    Ok(Saved { skill, enabled, created: Stamp::from_nanos(created), latched })
 }
 
 #[cfg(test)]
@@ -142,7 +157,7 @@ mod tests {
 
     fn saved(name: &str) -> Saved {
         let skill = skill::from_value(&json!({"name": name, "mode": "describe", "rate_hz": 0.3})).unwrap();
-        Saved { skill, enabled: name != "off", created: Stamp::from_nanos(1_750_000_000_123_456_789) }
+        Saved { skill, enabled: name != "off", created: Stamp::from_nanos(1_750_000_000_123_456_789), latched: None }
     }
 
     fn names(folder: &Path) -> Vec<String> {

@@ -5,6 +5,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
 
+use super::latched::Latched;
+
 /// The most notes of one skill.
 const NOTES_MAX: usize = 32;
 
@@ -18,6 +20,8 @@ pub(super) struct Task {
     /// Locked while something is published, and while that is switched off: afterwards nothing more comes out.
     publisher: Mutex<Option<Arc<dyn SkillPublisher>>>,
     status: Mutex<Status>,
+    /// The one result of a skill that looks once.
+    latched: Mutex<Option<Arc<Latched>>>,
 }
 
 #[derive(Default)]
@@ -39,6 +43,7 @@ impl Task {
             enabled: watch::Sender::new(true),
             publisher: Mutex::new(None),
             status: Mutex::new(Status::default()),
+            latched: Mutex::new(None),
         }
     }
 
@@ -53,9 +58,23 @@ impl Task {
     /// Publishes through this from now on. Dropped at once when the skill is gone already.
     pub(super) fn advertised(&self, publisher: Arc<dyn SkillPublisher>) {
         let mut slot = lock(&self.publisher);
-        if !self.stop.is_cancelled() {
-            *slot = Some(publisher);
+        if self.stop.is_cancelled() {
+            return;
         }
+        // What it saw before a restart is still its result.
+        if let Some(latched) = self.latched() {
+            latched.publish(publisher.as_ref());
+        }
+        *slot = Some(publisher);
+    }
+
+    /// Keeps the one result.
+    pub(super) fn keep(&self, latched: Option<Arc<Latched>>) {
+        *lock(&self.latched) = latched;
+    }
+
+    pub(super) fn latched(&self) -> Option<Arc<Latched>> {
+        lock(&self.latched).clone()
     }
 
     /// Whether the topics are in the graph.

@@ -114,6 +114,23 @@ impl Folder {
         })
     }
 
+    /// What will not work with these pictures, for a person; `None` when nothing is missing.
+    pub fn missing(&self) -> Option<String> {
+        let deep = self.entries.iter().filter(|entry| entry.has_depth()).count();
+        let what = match (deep, self.intrinsics) {
+            (0, _) => "none has depth (name.depth.png)".to_owned(),
+            (_, None) => "there is no intrinsics.json".to_owned(),
+            (deep, Some(_)) if deep < self.entries.len() => {
+                format!("{} of {} have no depth (name.depth.png)", self.entries.len() - deep, self.entries.len())
+            }
+            (_, Some(_)) => return None,
+        };
+        let path = self.path.display();
+        Some(format!(
+            "{path}: {what}: without it things are not told from what they stand on, have no points in space, and free places are not found"
+        ))
+    }
+
     /// How many pictures there are.
     pub fn pictures(&self) -> usize {
         self.entries.len()

@@ -207,18 +207,23 @@ async fn skills_are_back_after_a_restart_as_they_were() {
 }
 
 #[tokio::test]
-async fn one_result_is_not_looked_for_again_after_a_restart() {
+async fn one_result_is_not_looked_for_again_after_a_restart_and_is_published_again() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("skills.json");
     let lab = Lab::with(FakeEngine::new(), keeping(&file));
-    lab.create(&Skill { once: true, ..skill("one") }).await;
-    lab.detections("one", 1).await;
+    lab.create(&Skill { once: true, ..with_output("one", "found") }).await;
+    lab.streams.wait_for("/vision/one/found", 1).await;
+    let before = format!("{:?}", lab.streams.published());
     until(async || std::fs::read_to_string(&file).unwrap().contains("\"enabled\": false")).await;
     drop(lab);
     let lab = Lab::with(FakeEngine::new(), keeping(&file));
     lab.create(&skill("clock")).await;
     lab.detections("clock", 1).await;
-    assert!(!lab.info("one").await.enabled && lab.stamps("one").is_empty());
+    assert!(!lab.info("one").await.enabled);
+    lab.streams.wait_for("/vision/one/found", 1).await;
+    let again: Vec<_> =
+        lab.streams.published().into_iter().filter(|one| one.topic().starts_with("/vision/one/")).collect();
+    assert_eq!(format!("{again:?}"), before, "the old result, once, with the stamp of its picture");
 }
 
 #[tokio::test]

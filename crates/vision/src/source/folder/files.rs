@@ -64,6 +64,10 @@ pub(super) fn find(path: &Path) -> Result<Found, FolderError> {
 }
 
 impl Entry {
+    pub(super) fn has_depth(&self) -> bool {
+        self.depth.is_some()
+    }
+
     pub(super) fn pose(&self) -> Option<Pose> {
         self.pose
     }

@@ -44,6 +44,20 @@ impl Pictures {
     }
 }
 
+#[test]
+fn what_will_not_work_without_depth_is_said() {
+    let pictures = Pictures::new();
+    pictures.colour("a.png", 8, 6, 10);
+    pictures.colour("b.png", 8, 6, 10);
+    assert!(pictures.open().unwrap().missing().unwrap().contains("none has depth"));
+    pictures.depth("a.depth.png", 8, 6, 1500);
+    assert!(pictures.open().unwrap().missing().unwrap().contains("intrinsics.json"));
+    pictures.text("intrinsics.json", INTRINSICS);
+    assert!(pictures.open().unwrap().missing().unwrap().contains("1 of 2"));
+    pictures.depth("b.depth.png", 8, 6, 1500);
+    assert_eq!(pictures.open().unwrap().missing(), None);
+}
+
 const INTRINSICS: &str = r#"{"width": 8, "height": 6, "fx": 10.0, "fy": 10, "cx": 4, "cy": 3}"#;
 const SECOND: Duration = Duration::from_secs(1);
 
