@@ -130,6 +130,8 @@ fn refusal(error: &SimError) -> Response {
         SimError::World(WorldError::NoSuchSurface { known, .. }) => (StatusCode::NOT_FOUND, "unknown_surface", known),
         SimError::World(WorldError::NoSuchWaypoint { known, .. }) => (StatusCode::NOT_FOUND, "unknown_waypoint", known),
         SimError::World(WorldError::NoRoom { .. }) => (StatusCode::CONFLICT, "no_room", &[]),
+        SimError::World(WorldError::Beside { .. }) => (StatusCode::BAD_REQUEST, "not_on_surface", &[]),
+        SimError::World(WorldError::Blocked { .. }) => (StatusCode::CONFLICT, "blocked", &[]),
         SimError::World(WorldError::OutOfBounds { .. }) => (StatusCode::BAD_REQUEST, "out_of_bounds", &[]),
         SimError::World(WorldError::NoPerson) => (StatusCode::CONFLICT, "no_person", &[]),
     };

@@ -15,7 +15,7 @@ use glam::{DQuat, DVec3};
 
 use crate::model::{Model, furniture, object, room};
 use crate::render::Part;
-use crate::robot::Robot;
+use crate::robot::{BASE_RADIUS_M, Robot};
 use crate::scene::{Object, Scene, Surface};
 
 use person::Person;
@@ -57,6 +57,14 @@ pub enum WorldError {
     NoSuchSurface { name: String, known: Vec<String> },
     #[error("there is no waypoint {name:?}; known waypoints: {}", .known.join(", "))]
     NoSuchWaypoint { name: String, known: Vec<String> },
+    #[error(
+        "the point {x}, {y} is not on {surface:?}, which reaches from -{along:.2} to {along:.2} m along x and from -{across:.2} to {across:.2} m along y of its own middle"
+    )]
+    Beside { surface: String, x: f64, y: f64, along: f64, across: f64 },
+    #[error(
+        "the robot cannot stand at {x}, {y}: {obstacle:?} is there; choose a place at least {radius} m away from it"
+    )]
+    Blocked { obstacle: String, x: f64, y: f64, radius: f32 },
     #[error("{surface:?} has no free place for {object:?}; move something away or name a place with x and y")]
     NoRoom { surface: String, object: String },
     #[error("the place {x}, {y}, {z} is outside the home; give metres in map, within 20 m and up to 3 m high")]
@@ -205,7 +213,8 @@ impl World {
             Spot::OnAt { surface, x, y } => {
                 let surface = self.surface(surface)?;
                 if !surface.holds([*x as f32, *y as f32], 0.0) {
-                    return Err(WorldError::NoRoom { surface: surface.name.clone(), object: name.to_owned() });
+                    let [along, across] = surface.half.map(f64::from);
+                    return Err(WorldError::Beside { surface: surface.name.clone(), x: *x, y: *y, along, across });
                 }
                 (on(surface, [*x as f32, *y as f32]), f64::from(surface.yaw))
             }
@@ -287,10 +296,24 @@ impl World {
     /// Puts the robot's base somewhere at once.
     pub fn set_base(&mut self, x: f64, y: f64, yaw: f64) -> Result<(), WorldError> {
         within(x, y, 0.0)?;
+        if let Some(obstacle) = self.obstacle(x, y) {
+            return Err(WorldError::Blocked { obstacle, x, y, radius: BASE_RADIUS_M });
+        }
         self.robot.map_from_base = Pose::planar(x, y, yaw);
         self.physics.set_robot(&self.robot);
         self.version += 1;
         Ok(())
+    }
+
+    /// The piece of furniture with a surface that the base would stand in.
+    fn obstacle(&self, x: f64, y: f64) -> Option<String> {
+        let blocking = self.surfaces.iter().find(|surface| {
+            let to_it = DVec3::new(x, y, 0.0) - on(surface, [0.0, 0.0]);
+            let own = DQuat::from_rotation_z(-f64::from(surface.yaw)) * to_it;
+            let beyond = |at: f64, half: f32| (at.abs() - f64::from(half)).max(0.0);
+            beyond(own.x, surface.half[0]).hypot(beyond(own.y, surface.half[1])) < f64::from(BASE_RADIUS_M)
+        });
+        blocking.map(|surface| surface.name.clone())
     }
 
     /// Puts the robot's base at a waypoint at once.

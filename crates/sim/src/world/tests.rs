@@ -115,8 +115,27 @@ fn unknown_names_are_refused_with_the_known_ones() {
     assert!(matches!(world.set_base(f64::NAN, 0.0, 0.0), Err(WorldError::OutOfBounds { .. })));
     assert!(matches!(
         world.place("coke", &Spot::OnAt { surface: "other table".into(), x: 3.0, y: 0.0 }),
-        Err(WorldError::NoRoom { .. })
+        Err(WorldError::Beside { .. })
     ));
+}
+
+#[test]
+fn the_base_stands_at_every_waypoint_and_in_no_furniture() {
+    let mut world = home();
+    for waypoint in world.scene().waypoints.clone() {
+        assert_eq!(world.set_base_to(&waypoint.name), Ok(()), "{}", waypoint.name);
+    }
+    let before = world.robot().map_from_base;
+    for surface in world.surfaces().to_vec() {
+        let middle = on(&surface, [0.0, 0.0]);
+        let edge = on(&surface, [surface.half[0] + 0.1, 0.0]);
+        for place in [middle, edge] {
+            let refused = world.set_base(place.x, place.y, 0.0);
+            let Err(WorldError::Blocked { obstacle, .. }) = refused else { panic!("{}: {refused:?}", surface.name) };
+            assert!(world.surfaces().iter().any(|known| known.name == obstacle), "{obstacle}");
+        }
+    }
+    assert_eq!(world.robot().map_from_base, before, "a refusal moves nothing");
 }
 
 #[test]
