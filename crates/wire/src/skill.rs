@@ -101,8 +101,7 @@ pub enum OutputTypeJson {
 pub struct WatchJson {
     /// The name of one of the outputs.
     pub output: String,
-    /// The value to wait for, of the output's type.
-    #[schemars(with = "bool")]
+    /// The value to wait for, of the output's type: true or false, a number, or a text.
     pub equals: Value,
     /// How many seconds the output must hold the value before it counts.
     #[serde(default)]
