@@ -1,5 +1,7 @@
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -47,11 +49,14 @@ fn host_of(authority: &str) -> &str {
 }
 
 /// Refuses foreign names and foreign pages, and adds the headers that every answer has.
-pub(crate) async fn guard(State(hosts): State<Arc<AllowedHosts>>, request: Request, next: Next) -> Response {
-    let mut response = match check(&hosts, &request) {
+pub(crate) async fn guard(State(guarding): State<Arc<Guarding>>, request: Request, next: Next) -> Response {
+    let mut response = match check(&guarding.hosts, &request) {
         Ok(()) => next.run(request).await,
         Err(refused) => {
-            warn!(status = refused.0.as_u16(), path = request.uri().path(), reason = refused.2, "request refused");
+            if let Some(refusals) = guarding.refusals_to_tell(Instant::now()) {
+                let path: String = request.uri().path().chars().take(80).collect();
+                warn!(status = refused.0.as_u16(), path, reason = refused.2, refusals, "request refused");
+            }
             refusal(refused.0, refused.1, &refused.2, &refused.3).into_response()
         }
     };
@@ -62,6 +67,35 @@ pub(crate) async fn guard(State(hosts): State<Arc<AllowedHosts>>, request: Reque
     headers.insert(RESOURCE_POLICY, HeaderValue::from_static("same-origin"));
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
+}
+
+/// How often refusals are told of.
+const TELL_EVERY: Duration = Duration::from_secs(10);
+
+/// What the guard knows.
+#[derive(Default)]
+pub(crate) struct Guarding {
+    hosts: AllowedHosts,
+    told: Mutex<Option<Instant>>,
+    refused: AtomicU64,
+}
+
+impl Guarding {
+    pub(crate) fn new(hosts: AllowedHosts) -> Self {
+        Self { hosts, ..Self::default() }
+    }
+
+    /// Counts a refusal. Answers how many there were since the last line, if it is time for one: a page that asks again and
+    /// again does not fill the log.
+    fn refusals_to_tell(&self, now: Instant) -> Option<u64> {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_time = told.is_none_or(|told| now.saturating_duration_since(told) >= TELL_EVERY);
+        is_time.then(|| {
+            *told = Some(now);
+            self.refused.swap(0, Ordering::Relaxed)
+        })
+    }
 }
 
 type Refused = (StatusCode, &'static str, String, String);
@@ -110,6 +144,15 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn refusals_are_told_once_in_ten_seconds_with_their_number() {
+        let guarding = Guarding::default();
+        let start = Instant::now();
+        assert_eq!(guarding.refusals_to_tell(start), Some(1));
+        assert!((0..1000).all(|_| guarding.refusals_to_tell(start + TELL_EVERY / 2).is_none()));
+        assert_eq!(guarding.refusals_to_tell(start + TELL_EVERY), Some(1001));
+    }
 
     #[test]
     fn loopback_is_allowed_and_other_names_only_when_listed() {

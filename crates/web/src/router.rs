@@ -14,7 +14,7 @@ use cerebellum_core::Stamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::guard::{AllowedHosts, guard};
+use crate::guard::{AllowedHosts, Guarding, guard};
 use crate::page_data::{Jpeg, PageData, PageError, SceneChange, StartSkill};
 use body::JsonBody;
 
@@ -58,7 +58,7 @@ pub fn router_for(data: Arc<dyn PageData>, hosts: AllowedHosts) -> Router {
         .route("/api/scene/reset", post(reset))
         .fallback(async || refusal(StatusCode::NOT_FOUND, "not_found", "there is nothing here", "open /"))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-        .layer(middleware::from_fn_with_state(Arc::new(hosts), guard))
+        .layer(middleware::from_fn_with_state(Arc::new(Guarding::new(hosts)), guard))
         .with_state(data)
 }
 
