@@ -30,7 +30,7 @@ mod target;
 /// `tools`: what a server offers.
 pub mod tools;
 
-pub use serving::{Serving, ServingArgs};
+pub use serving::ServingArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -58,7 +58,7 @@ pub struct Cli {
 }
 
 /// Flags of every subcommand.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct GlobalArgs {
     /// The configuration: a folder, or a root file such as config/deployment/robot.yaml [variable: CEREBELLUM_CONFIG]
     #[arg(long, global = true, value_name = "PATH")]

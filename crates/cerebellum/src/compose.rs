@@ -13,7 +13,7 @@ use cerebellum_ros::camera::{self, CameraPose, CameraTopics};
 use cerebellum_ros::mem::MemBus;
 use cerebellum_ros::robot::{self, Placed, Placement};
 use cerebellum_ros::tf::Transforms;
-use cerebellum_ros::vision::{Publishers, Streams, Tasks, serve_tasks};
+use cerebellum_ros::vision::{Publishers, Streams, Tasks, nodes_named, serve_tasks};
 use cerebellum_ros::zenoh::{RouterRole, ZenohBus, ZenohConfig};
 use cerebellum_servers::{perception_buffer, skill_control};
 use cerebellum_sim::clock::Pace;
@@ -24,7 +24,7 @@ use cerebellum_vision::source::folder::{Folder, FolderConfig};
 use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tracing::{info, warn};
+use tracing::{error, info, warn};
 
 use crate::config::{self, Environment, Resource, Settings};
 use crate::exit::Failure;
@@ -123,19 +123,24 @@ pub fn bus(
     match &settings.ros {
         config::Ros::Mem => Ok(MemBus::new()),
         config::Ros::Zenoh(zenoh) => {
-            let router = zenoh.router.map_or(who.router, |role| match role {
-                config::RouterRole::Never => RouterRole::Never,
-                config::RouterRole::Auto => RouterRole::Auto,
-                config::RouterRole::Always => RouterRole::Always,
-            });
-            let session_file = environment.get("ZENOH_SESSION_CONFIG_URI").map(Into::into);
-            let config = ZenohConfig::new(&zenoh.endpoint, router, zenoh.domain_id, who.node)
-                .and_then(|config| config.joining(who.join))
-                .and_then(|config| config.with_variables(session_file, environment.get("ZENOH_CONFIG_OVERRIDE")))
-                .map_err(|error| Failure::usage(error.to_string()))?;
+            let config = zenoh_config(zenoh, environment, who)?;
             Ok(ZenohBus::open(config, life.tasks.clone(), life.stop.clone()))
         }
     }
+}
+
+/// How Zenoh is reached, from the configuration and Zenoh's own variables.
+pub fn zenoh_config(zenoh: &config::Zenoh, environment: &Environment, who: OnBus<'_>) -> Result<ZenohConfig, Failure> {
+    let router = zenoh.router.map_or(who.router, |role| match role {
+        config::RouterRole::Never => RouterRole::Never,
+        config::RouterRole::Auto => RouterRole::Auto,
+        config::RouterRole::Always => RouterRole::Always,
+    });
+    let session_file = environment.get("ZENOH_SESSION_CONFIG_URI").map(Into::into);
+    ZenohConfig::new(&zenoh.endpoint, router, zenoh.domain_id, who.node)
+        .and_then(|config| config.joining(who.join))
+        .and_then(|config| config.with_variables(session_file, environment.get("ZENOH_CONFIG_OVERRIDE")))
+        .map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// The robot's clock and camera, and the simulator behind them where there is one.
@@ -170,7 +175,7 @@ impl Robot {
         }
         if let (Eye::Simulated, Some(simulator)) = (self.eye, &self.simulator) {
             let placed = Arc::new(PlacedSimulator(Arc::clone(simulator)));
-            robot::serve(Arc::clone(bus), placed, &life.tasks, life.stop.clone());
+            robot::serve_placement(Arc::clone(bus), placed, &life.tasks, life.stop.clone());
         }
     }
 }
@@ -207,14 +212,21 @@ pub fn robot(settings: &Settings, bus: &Arc<dyn RosBus>, life: &Life) -> Result<
             return Err(Failure::usage("camera: sim needs the simulated robot; write robot: !include robot/sim.yaml"));
         }
         (config::Camera::Folder(folder), _) => {
-            let config = FolderConfig { rate_hz: folder.rate_hz, ..FolderConfig::default() };
-            let folder = Folder::open(&folder.path, &config, Arc::clone(&clock))
-                .map_err(|error| Failure::usage(format!("camera: {error}")))?;
+            let folder = open_folder(folder, &clock)?;
+            if let Some(missing) = folder.missing() {
+                warn!("{missing}");
+            }
             (Eye::Folder, Arc::new(folder))
         }
         (config::Camera::Ros(camera), _) => (Eye::Bus, ros_camera(camera, bus, &clock, life)),
     };
     Ok(Robot { clock, camera, simulator, eye })
+}
+
+/// The pictures of a folder, all looked at once so that what is wrong is said now.
+pub fn open_folder(folder: &config::FolderCamera, clock: &Arc<dyn Clock>) -> Result<Folder, Failure> {
+    let config = FolderConfig { rate_hz: folder.rate_hz, ..FolderConfig::default() };
+    Folder::open(&folder.path, &config, Arc::clone(clock)).map_err(|error| Failure::usage(format!("camera: {error}")))
 }
 
 fn ros_camera(
@@ -246,19 +258,15 @@ fn simulator(settings: &Settings, robot: &config::SimRobot, life: &Life) -> Arc<
     Simulator::start(config, &life.tasks, life.stop.clone())
 }
 
-fn host_clock() -> Arc<dyn Clock> {
+/// The host's time, where no simulator has its own.
+pub fn host_clock() -> Arc<dyn Clock> {
     Arc::new(HostClock::new())
 }
 
 /// The engine that looks at pictures.
 pub fn engine(settings: &Settings, robot: &Robot) -> Result<Arc<dyn VisionEngine>, Failure> {
     match &settings.vision {
-        config::Vision::Geometry { things } => {
-            let text = read_resource(things)?;
-            let things = geometry::Things::parse(&text)
-                .map_err(|fault| Failure::usage(format!("{}: {fault}", resource_name(things))))?;
-            Ok(Arc::new(geometry::Engine::new(things)))
-        }
+        config::Vision::Geometry { things } => Ok(Arc::new(geometry::Engine::new(read_things(things)?))),
         config::Vision::GroundTruth => {
             let Some(simulator) = &robot.simulator else {
                 return Err(Failure::usage(
@@ -270,6 +278,12 @@ pub fn engine(settings: &Settings, robot: &Robot) -> Result<Arc<dyn VisionEngine
     }
 }
 
+/// What things are called and look like.
+pub fn read_things(things: &Resource) -> Result<geometry::Things, Failure> {
+    let text = read_resource(things)?;
+    geometry::Things::parse(&text).map_err(|fault| Failure::usage(format!("{}: {fault}", resource_name(things))))
+}
+
 /// The vision node on the bus: it publishes there, and its services are offered as soon as the bus is up.
 pub async fn vision_node(
     settings: &Settings,
@@ -279,6 +293,7 @@ pub async fn vision_node(
 ) -> Result<Arc<Node>, Failure> {
     let state_file = settings.state_folder.join(format!("{}.skills.json", settings.vision_node.name));
     life.hold(&state_file).await?;
+    refuse_twin(&settings.vision_node.name, bus).await?;
     let config =
         NodeConfig { state_file: Some(state_file), noisy_camera: robot.eye == Eye::Simulated, ..NodeConfig::default() };
     let streams = Arc::new(Publishers::new(Arc::clone(bus), life.tasks.clone()));
@@ -296,41 +311,99 @@ pub async fn vision_node(
     Ok(node)
 }
 
-/// Offers the services until the program stops, trying again while the bus is away.
+/// How long the bus may take to come up before the node starts without knowing who else is there.
+const BUS_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a node of the same name may take to answer; one that is gone does not.
+const TWIN_PATIENCE: Duration = Duration::from_millis(1500);
+
+/// Two nodes of one name would both run every skill, and answer every call by turns.
+async fn refuse_twin(name: &str, bus: &Arc<dyn RosBus>) -> Result<(), Failure> {
+    let mut changes = bus.graph_changes();
+    let coming_up = async { while bus.graph().is_err() && changes.changed().await.is_ok() {} };
+    // A bus that does not come up has nobody on it; later the services are offered only when nobody else does.
+    drop(tokio::time::timeout(BUS_PATIENCE, coming_up).await);
+    if nodes_named(bus.as_ref(), name).unwrap_or(0) == 0 {
+        return Ok(());
+    }
+    match Tasks::new(Arc::clone(bus), name).list(TWIN_PATIENCE).await {
+        Ok(skills) => Err(Failure::usage(twin(name, &format!("it runs {} skills", skills.len())))),
+        Err(error) => {
+            warn!(node = name, %error, "a vision node of this name is on the bus and does not answer");
+            Ok(())
+        }
+    }
+}
+
+fn twin(name: &str, what: &str) -> String {
+    format!(
+        "another vision node /{name} is on this bus ({what}). Stop it, or give this one another name with \
+         VISION_NODE_NAME, and skill-control and perception-buffer the name they shall use"
+    )
+}
+
+/// Offers the services until the program stops, trying again while the bus is away, and not while another node of the same
+/// name does.
 fn offer(bus: Arc<dyn RosBus>, name: String, tasks: Arc<dyn VisionTasks>, life: &Life) {
     let stop = life.stop.clone();
     life.tasks.spawn(async move {
         let offering = async {
+            let mut has_told = false;
             loop {
-                match serve_tasks(&bus, &name, Arc::clone(&tasks)).await {
-                    Ok(serving) => break serving,
-                    Err(error) => tracing::debug!(%error, "services wait for the bus"),
+                if nodes_named(bus.as_ref(), &name).is_ok_and(|nodes| nodes > 0) {
+                    if !std::mem::replace(&mut has_told, true) {
+                        error!("{}; nothing is served until then", twin(&name, "it was there first"));
+                    }
+                } else {
+                    match serve_tasks(&bus, &name, Arc::clone(&tasks)).await {
+                        Ok(serving) => break serving,
+                        Err(error) => tracing::debug!(%error, "services wait for the bus"),
+                    }
                 }
                 tokio::time::sleep(SERVE_AGAIN).await;
             }
         };
         let Some(serving) = stop.run_until_cancelled(offering).await else { return };
         info!(node = name, "vision services are offered");
-        stop.cancelled().await;
+        stop.run_until_cancelled(watch_for_twin(&bus, &name)).await;
         drop(serving);
     });
 }
 
+/// Says so when another node of our name comes. Never ends.
+async fn watch_for_twin(bus: &Arc<dyn RosBus>, name: &str) {
+    let mut changes = bus.graph_changes();
+    let mut has_twin = false;
+    while changes.changed().await.is_ok() {
+        let is_twin = nodes_named(bus.as_ref(), name).is_ok_and(|nodes| nodes > 1);
+        if is_twin && !has_twin {
+            error!("{}", twin(name, "it came after this one, and both run skills"));
+        }
+        has_twin = is_twin;
+    }
+    std::future::pending().await
+}
+
 /// The skill-control server over the vision node of the bus.
 pub fn skill_control(settings: &Settings, bus: &Arc<dyn RosBus>) -> Result<Arc<skill_control::Server>, Failure> {
-    let catalogs = match &settings.skill_control.catalog {
-        Resource::Embedded(_) => skill_control::Catalogs::shipped(),
-        Resource::Disk(path) => {
-            skill_control::Catalogs::open(path).map_err(|error| Failure::usage(error.to_string()))?
-        }
-    };
-    let faults = catalogs.current().faults().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let catalogs = catalogs(settings)?;
+    let catalog = catalogs.current();
+    let file = resource_name(&settings.skill_control.catalog);
+    info!(templates = catalog.templates().len(), file, "skill templates are read, from there alone");
+    let faults = catalog.faults().iter().map(ToString::to_string).collect::<Vec<_>>();
     if settings.skill_control.strict && !faults.is_empty() {
         return Err(Failure::usage(format!("strict: the skill catalog has faults:\n  {}", faults.join("\n  "))));
     }
     let tasks = Arc::new(Tasks::new(Arc::clone(bus), &settings.vision_node.name));
     let deadline = settings.skill_control.service_deadline;
     Ok(Arc::new(skill_control::Server::new(tasks, catalogs, Arc::new(HostClock::new()), deadline)))
+}
+
+/// The skill templates.
+pub fn catalogs(settings: &Settings) -> Result<skill_control::Catalogs, Failure> {
+    match &settings.skill_control.catalog {
+        Resource::Embedded(_) => Ok(skill_control::Catalogs::shipped()),
+        Resource::Disk(path) => skill_control::Catalogs::open(path).map_err(|error| Failure::usage(error.to_string())),
+    }
 }
 
 /// The buffer, and what its events go through.
@@ -352,9 +425,7 @@ pub async fn perception(
 ) -> Result<Perception, Failure> {
     let state_file = settings.state_folder.join("watches.json");
     life.hold(&state_file).await?;
-    let secret = settings.events.secret.as_ref().map(ExposeSecret::expose_secret);
-    let push = Push::from_settings(settings.events.callback_url.as_deref(), secret)
-        .map_err(|error| Failure::usage(error.to_string()))?;
+    let push = push(settings)?;
     let wall = Arc::new(HostClock::new());
     let poster = Poster::start(push, wall.clone(), &life.tasks, life.stop.clone())
         .map_err(|error| Failure::usage(error.to_string()))?;
@@ -367,20 +438,15 @@ pub async fn perception(
         events: Some(events.clone()),
         state_file: Some(state_file),
     };
-    let buffer = perception_buffer::Buffer::start(buffer_config(&settings.buffer), ports, &life.tasks, &life.stop);
+    let buffer = perception_buffer::Buffer::start(settings.buffer.clone(), ports, &life.tasks, &life.stop);
     Ok(Perception { buffer, poster, events })
 }
 
-fn buffer_config(buffer: &config::Buffer) -> perception_buffer::Config {
-    perception_buffer::Config {
-        topic_prefixes: buffer.topic_patterns.clone(),
-        history_depth: buffer.history_depth,
-        freshness_window: buffer.freshness_window,
-        reconcile_interval: buffer.reconcile_interval,
-        forget_after: buffer.forget_after,
-        camera_topic: buffer.camera_topic.clone(),
-        watch_push: buffer.watch_push,
-    }
+/// Where events are pushed.
+pub fn push(settings: &Settings) -> Result<Push, Failure> {
+    let secret = settings.events.secret.as_ref().map(ExposeSecret::expose_secret);
+    Push::from_settings(settings.events.callback_url.as_deref(), secret)
+        .map_err(|error| Failure::usage(error.to_string()))
 }
 
 fn read_resource(resource: &Resource) -> Result<String, Failure> {

@@ -57,12 +57,12 @@ async fn run(cli: Cli) -> Result<Exit, Failure> {
         Command::SkillControl(args) => {
             let settings = start(global, &environment)?;
             let serving = args.resolve(&environment, 9201)?;
-            alone::skill_control(&settings, &environment, serving.into()).await.map(|()| Exit::Ok)
+            alone::skill_control(&settings, &environment, serving).await.map(|()| Exit::Ok)
         }
         Command::PerceptionBuffer(args) => {
             let settings = start(global, &environment)?;
             let serving = args.resolve(&environment, 9202)?;
-            alone::perception_buffer(&settings, &environment, serving.into()).await.map(|()| Exit::Ok)
+            alone::perception_buffer(&settings, &environment, serving).await.map(|()| Exit::Ok)
         }
         Command::VisionNode(args) => {
             let settings = with_node(start(global, &environment)?, &args)?;

@@ -2,8 +2,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{ConfigArgs, ConfigCommand, print};
-use crate::config::{self, Environment, Existing, InitError, Loaded, Lookup, Row};
+use cerebellum_ros::zenoh::RouterRole;
+
+use super::{ConfigArgs, ConfigCommand, GlobalArgs, ServingArgs, print};
+use crate::compose::{self, OnBus};
+use crate::config::{self, Camera, Environment, Existing, InitError, Loaded, Lookup, Ros, Row, Settings, Vision};
 use crate::exit::{Exit, Failure};
 
 /// Shows, checks or writes the configuration that `--config` and the variables pick.
@@ -20,10 +23,35 @@ pub fn run(args: &ConfigArgs, config: Option<&Path>, environment: &Environment) 
         }
         ConfigCommand::Check => {
             let loaded = load()?;
+            check(&loaded.settings, environment)?;
             print(&format!("the configuration is sound: {}", loaded.files.first().map_or("", |file| &**file)));
             Ok(Exit::Ok)
         }
     }
+}
+
+/// Everything that a start of any of the programs would look at, besides ports and who else is on the bus.
+fn check(settings: &Settings, environment: &Environment) -> Result<(), Failure> {
+    let mut faults = Vec::new();
+    let mut note = |outcome: Result<(), Failure>| faults.extend(outcome.err().map(|failure| failure.message));
+    if let Vision::Geometry { things } = &settings.vision {
+        note(compose::read_things(things).map(drop));
+    }
+    if let Camera::Folder(folder) = &settings.camera {
+        note(compose::open_folder(folder, &compose::host_clock()).map(drop));
+    }
+    if let Ros::Zenoh(zenoh) = &settings.ros {
+        let who = OnBus { node: &settings.vision_node.name, router: RouterRole::Never, join: &[] };
+        note(compose::zenoh_config(zenoh, environment, who).map(drop));
+    }
+    note(compose::push(settings).map(drop));
+    note(ServingArgs::default().resolve(environment, 9201).map(drop));
+    note(GlobalArgs::default().log_over(&settings.log).map(drop));
+    match compose::catalogs(settings) {
+        Ok(catalogs) => faults.extend(catalogs.current().faults().iter().map(ToString::to_string)),
+        Err(failure) => faults.push(failure.message),
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Failure::usage(faults.join("\n"))) }
 }
 
 fn init(folder: &Path, existing: Existing) -> Result<Exit, Failure> {
@@ -63,6 +91,34 @@ fn as_json(loaded: &Loaded) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_check_finds_what_a_start_would_with_file_and_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = folder.path().join("mine.yaml");
+        std::fs::write(&catalog, "templates:\n  - name: a\n    params: []\n    skill: {mode: paint}\n").unwrap();
+        config::init(folder.path(), Existing::Overwrite).unwrap();
+        std::fs::write(folder.path().join("vision/things.yaml"), "things: [\n").unwrap();
+        let root = folder.path().join("config.yaml");
+        let text = std::fs::read_to_string(&root).unwrap().replace("camera/sim.yaml", "camera/folder.yaml");
+        std::fs::write(&root, text).unwrap();
+        let environment = Environment::of([
+            ("SKILLS_CATALOG", catalog.to_str().unwrap()),
+            ("MCP_PORT", "seventy"),
+            ("CEREBELLUM_PICTURES", "/nowhere/at/all"),
+            ("RVC_CALLBACK_URL", "http://127.0.0.1:1/"),
+            ("ZENOH_SESSION_CONFIG_URI", "/nowhere/zenoh.json5"),
+        ]);
+        let args = ConfigArgs { command: ConfigCommand::Check };
+        let failure = run(&args, Some(&root), &environment).unwrap_err();
+        assert_eq!(failure.exit, Exit::Usage);
+        for words in
+            ["mine.yaml:", "paint", "things.yaml", "MCP_PORT", "/nowhere/at/all", "RVC_EVENT_SECRET", "zenoh.json5"]
+        {
+            assert!(failure.message.contains(words), "{words}: {failure}");
+        }
+        assert_eq!(run(&args, None, &Environment::default()).unwrap(), Exit::Ok);
+    }
 
     #[test]
     fn what_is_shown_says_where_it_comes_from_and_hides_secrets() {

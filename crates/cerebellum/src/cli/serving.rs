@@ -1,7 +1,6 @@
 use std::path::PathBuf;
-use std::time::Duration;
 
-use cerebellum_mcp::serve::{ServeConfig, TlsFiles, Transport};
+use cerebellum_mcp::serve::{ServeConfig, TlsFiles};
 use clap::Args;
 use secrecy::SecretString;
 
@@ -35,26 +34,9 @@ pub struct ServingArgs {
     pub tls_key: Option<PathBuf>,
 }
 
-/// How a server is reached, decided.
-#[derive(Clone, Debug)]
-pub struct Serving {
-    /// stdio or a port.
-    pub transport: Transport,
-    /// The address to listen on.
-    pub host: String,
-    /// The port; 0 takes a free one.
-    pub port: u16,
-    /// Names besides loopback and `host`.
-    pub allowed_hosts: Vec<String>,
-    /// What callers must send.
-    pub token: Option<SecretString>,
-    /// Certificate and key.
-    pub tls: Option<TlsFiles>,
-}
-
 impl ServingArgs {
     /// Flags over variables over defaults. A variable that is set and says nothing readable is bad usage.
-    pub fn resolve(&self, environment: &Environment, default_port: u16) -> Result<Serving, Failure> {
+    pub fn resolve(&self, environment: &Environment, default_port: u16) -> Result<ServeConfig, Failure> {
         let word = self.transport.as_deref().or_else(|| environment.get("MCP_TRANSPORT"));
         let transport = word
             .unwrap_or("stdio")
@@ -77,34 +59,21 @@ impl ServingArgs {
             }
             None => environment.get("MCP_TOKEN").map(SecretString::from),
         };
-        Ok(Serving {
+        Ok(ServeConfig {
             transport,
             host: self.host.as_deref().or_else(|| environment.get("MCP_HOST")).unwrap_or("127.0.0.1").to_owned(),
             port,
             allowed_hosts,
             token,
             tls: self.tls_cert.clone().zip(self.tls_key.clone()).map(|(cert, key)| TlsFiles { cert, key }),
+            ..ServeConfig::default()
         })
-    }
-}
-
-impl From<Serving> for ServeConfig {
-    fn from(serving: Serving) -> Self {
-        Self {
-            transport: serving.transport,
-            host: serving.host,
-            port: serving.port,
-            allowed_hosts: serving.allowed_hosts,
-            token: serving.token,
-            tls: serving.tls,
-            grace: Duration::from_millis(300),
-            unauthenticated_motion: false,
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use cerebellum_mcp::serve::Transport;
     use secrecy::ExposeSecret;
 
     use super::*;

@@ -8,10 +8,25 @@ pub struct Environment(BTreeMap<String, String>);
 
 /// A `.env` file that cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}: {source}")]
-pub struct DotenvError {
-    file: String,
-    source: dotenvy::Error,
+pub enum DotenvError {
+    /// It cannot be opened or read.
+    #[error("{file}: {source}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A line is none. It is never quoted: it may hold a secret.
+    #[error(
+        "{file}:{line}: expected NAME=value, and quotes that are closed; the line is not shown, it may hold a secret"
+    )]
+    Malformed {
+        /// The file.
+        file: String,
+        /// The number of the line, from 1.
+        line: usize,
+    },
 }
 
 impl Environment {
@@ -38,13 +53,26 @@ impl Environment {
 }
 
 fn dotenv(file: &Path) -> Result<BTreeMap<String, String>, DotenvError> {
-    let fault = |source| DotenvError { file: file.display().to_string(), source };
+    let name = || file.display().to_string();
     if !file.is_file() {
         return Ok(BTreeMap::new());
     }
-    let pairs = dotenvy::from_path_iter(file).map_err(fault)?;
-    let pairs: Vec<(String, String)> = pairs.collect::<Result<_, _>>().map_err(fault)?;
+    let text = std::fs::read_to_string(file).map_err(|source| DotenvError::Unreadable { file: name(), source })?;
+    let pairs: Result<Vec<(String, String)>, _> = dotenvy::from_read_iter(text.as_bytes()).collect();
+    let pairs = pairs.map_err(|_it_quotes_the_line| DotenvError::Malformed { file: name(), line: bad_line(&text) })?;
     Ok(pairs.into_iter().filter(|(_, value)| !value.is_empty()).collect())
+}
+
+/// The line that makes the text unreadable: all before it can be read, and with it not.
+fn bad_line(text: &str) -> usize {
+    let ends = text.split_inclusive('\n').scan(0, |end, line| {
+        *end += line.len();
+        Some(*end)
+    });
+    let is_read = |end: &usize| dotenvy::from_read_iter(&text.as_bytes()[..*end]).all(|pair| pair.is_ok());
+    let ends: Vec<usize> = ends.collect();
+    // A quote that is never closed spoils every line from its own on.
+    ends.iter().rposition(is_read).map_or(1, |good| good + 2).min(ends.len().max(1))
 }
 
 #[cfg(test)]
@@ -67,10 +95,17 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_is_named() {
+    fn a_broken_line_is_named_and_never_quoted() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(".env"), "A=1\nnot a pair at all\n").unwrap();
-        let Err(error) = Environment::of_process(folder.path()) else { panic!("a broken file was accepted") };
-        assert!(error.to_string().contains(".env"), "{error}");
+        for (text, line) in [
+            ("A=1\nMY TOKEN hunter2\n", ".env:2:"),
+            ("RVC_EVENT_SECRET='hunter2\nB=1\n", ".env:1:"),
+            ("A=1\n\nB=2\nC hunter2", ".env:4:"),
+        ] {
+            std::fs::write(folder.path().join(".env"), text).unwrap();
+            let Err(error) = Environment::of_process(folder.path()) else { panic!("accepted: {text}") };
+            let message = format!("{error} {error:?}");
+            assert!(message.contains(line) && !message.contains("hunter2"), "{message}");
+        }
     }
 }

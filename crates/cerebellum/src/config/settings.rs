@@ -1,5 +1,7 @@
 use std::path::{Path, PathBuf};
 
+use cerebellum_servers::perception_buffer;
+
 use super::source::{self, Resource, Root};
 use super::table::{Findings, Table};
 use super::{environment::Environment, node::Node};
@@ -10,7 +12,7 @@ mod services;
 
 pub use bus::{Ros, RouterRole, Zenoh};
 pub use robot::{Camera, FolderCamera, Pace, Robot, RosCamera, SimCamera, SimRobot};
-pub use services::{Buffer, Events, Log, LogFormat, SkillControl, Vision, VisionNode};
+pub use services::{Events, Log, LogFormat, SkillControl, Vision, VisionNode};
 
 /// The whole configuration, checked: one adapter chosen for each port, and the settings of the services.
 #[derive(Clone, Debug)]
@@ -28,7 +30,7 @@ pub struct Settings {
     /// The skill-control server.
     pub skill_control: SkillControl,
     /// The perception buffer.
-    pub buffer: Buffer,
+    pub buffer: perception_buffer::Config,
     /// Where events are posted.
     pub events: Events,
     /// Logging.

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use cerebellum_kit::signing::Secret;
+use cerebellum_servers::perception_buffer;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::Context;
@@ -38,25 +39,6 @@ pub struct SkillControl {
     pub strict: bool,
     /// How long a call of the vision node may take.
     pub service_deadline: Duration,
-}
-
-/// The perception buffer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Buffer {
-    /// Prefixes of the topics to subscribe to.
-    pub topic_patterns: Vec<String>,
-    /// Values kept of each topic.
-    pub history_depth: usize,
-    /// Older values are stale.
-    pub freshness_window: Duration,
-    /// How often topics and tasks are looked up again, besides changes of the graph.
-    pub reconcile_interval: Duration,
-    /// How long the last value of a topic that is gone is kept.
-    pub forget_after: Duration,
-    /// The camera whose health is told, if any.
-    pub camera_topic: Option<String>,
-    /// Whether watchers post events.
-    pub watch_push: bool,
 }
 
 /// Where events are posted. Push is on when both are there.
@@ -134,7 +116,7 @@ pub(super) fn read_skill_control(node: &Node, context: &Context<'_>) -> Option<S
     Some(SkillControl { catalog: catalog?, strict: strict?, service_deadline: Duration::from_secs_f64(deadline?) })
 }
 
-pub(super) fn read_buffer(node: &Node, findings: &Findings) -> Option<Buffer> {
+pub(super) fn read_buffer(node: &Node, findings: &Findings) -> Option<perception_buffer::Config> {
     let table = Table::open(node, "buffer", findings)?;
     let patterns = table.texts_or("topic_patterns", &["/vision/"]).and_then(|patterns| {
         let bad = patterns.iter().find(|pattern| !pattern.starts_with('/'));
@@ -154,8 +136,8 @@ pub(super) fn read_buffer(node: &Node, findings: &Findings) -> Option<Buffer> {
     let watch_push = table.flag_or("watch_push", true);
     let forget_after = table.number_or("forget_after_s", 60.0, 0.0..=86_400.0);
     table.finish();
-    Some(Buffer {
-        topic_patterns: patterns?,
+    Some(perception_buffer::Config {
+        topic_prefixes: patterns?,
         history_depth: history_depth? as usize,
         freshness_window: Duration::from_secs_f64(freshness?),
         reconcile_interval: Duration::from_secs_f64(reconcile?),
