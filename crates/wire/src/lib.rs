@@ -7,6 +7,8 @@
 pub mod arguments;
 /// Templates of skills.
 pub mod catalog;
+/// The tools that robot and brain agree on: what `check` and the plan checker know of them.
+pub mod contract;
 /// Events that servers post to the brain.
 pub mod event;
 /// What is wrong with a piece of JSON, and where.

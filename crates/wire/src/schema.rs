@@ -96,6 +96,13 @@ fn clean(schema: &mut Map<String, Value>) {
             clean(inner);
         }
     }
+    if let Some(Value::Array(choices)) = schema.get_mut("anyOf") {
+        for choice in choices {
+            if let Value::Object(choice) = choice {
+                clean(choice);
+            }
+        }
+    }
 }
 
 fn names(list: Option<&Value>) -> Vec<String> {

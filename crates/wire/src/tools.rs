@@ -1,5 +1,7 @@
 /// `memory`: ways of doing things that were taught.
 pub mod memory;
+/// `motion`: what the robot's body does.
+pub mod motion;
 /// `perception`: what the robot sees.
 pub mod perception;
 /// `skill_control`: what the robot is configured to perceive.

@@ -1,0 +1,46 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::schema;
+use crate::tool::{ToolClass, ToolSpec};
+
+/// The tool's name.
+pub const NAME: &str = "set_goal";
+
+/// What is asked for.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Arguments {
+    /// Metres in `map`.
+    pub x: f64,
+    /// Metres in `map`.
+    pub y: f64,
+    /// Degrees about `z`, counter-clockwise from `x` of the map.
+    pub yaw_deg: f64,
+}
+
+/// The goal that was marked.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Answer {
+    /// Metres in `map`.
+    pub x: f64,
+    /// Metres in `map`.
+    pub y: f64,
+    /// Degrees about `z`, counter-clockwise from `x` of the map.
+    pub yaw_deg: f64,
+    /// Always `map`.
+    pub frame: String,
+}
+
+/// The tool as it is offered.
+pub fn spec() -> ToolSpec {
+    ToolSpec {
+        name: NAME,
+        title: "Mark a goal",
+        description: "Call this to mark a goal on the map without driving there, so that save_waypoint_from_goal \
+                      can give it a name. The robot does not move.",
+        class: ToolClass::Write,
+        blocking: false,
+        input_schema: schema::input::<Arguments>(),
+        output_schema: Some(schema::output::<Answer>()),
+    }
+}
