@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use cerebellum_core::{
@@ -14,7 +14,8 @@ use cerebellum_wire::event::{Event, EventType, TaskFailed, TopicRef, WatchEvent}
 use cerebellum_wire::output;
 use cerebellum_wire::tools::perception::SERVER;
 use futures::StreamExt;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{debug, info, warn};
@@ -33,6 +34,8 @@ const LOOK_DEADLINE: Duration = Duration::from_secs(2);
 const SUBSCRIBES_AT_ONCE: usize = 32;
 /// The least time between two looks, however fast the graph changes.
 const LOOK_SPACING: Duration = Duration::from_millis(50);
+/// How long after the start the first calls wait for the bus to be reached.
+const FIRST_PATIENCE: Duration = Duration::from_secs(2);
 /// The longest value that goes into an event, in characters.
 const EVENT_VALUE_CHARS_MAX: usize = 2_000;
 
@@ -62,6 +65,10 @@ pub struct Buffer {
     state_file: Option<PathBuf>,
     subscriptions: Mutex<Subscriptions>,
     graph_changed: Notify,
+    /// When it began to run.
+    began: OnceLock<Instant>,
+    /// Whether the bus was reached.
+    reached: watch::Sender<bool>,
 }
 
 /// What sinks on the bus's tasks see.
@@ -105,6 +112,8 @@ impl Buffer {
             state_file: ports.state_file,
             subscriptions: Mutex::default(),
             graph_changed: Notify::new(),
+            began: OnceLock::new(),
+            reached: watch::Sender::new(false),
         })
     }
 
@@ -120,6 +129,7 @@ impl Buffer {
 
     /// Keeps topics, tasks and the state file up to date until `stop` is cancelled.
     pub async fn run(&self, stop: CancellationToken) {
+        self.began.get_or_init(Instant::now);
         let work = async { tokio::join!(self.keep_topics(), self.keep_tasks(), self.keep_state()) };
         tokio::select! {
             () = stop.cancelled() => {}
@@ -131,6 +141,14 @@ impl Buffer {
     /// Reads the graph and the task list once, and lets time pass for watchers.
     pub async fn reconcile_once(&self) {
         tokio::join!(self.reconcile_topics(), self.reconcile_tasks());
+    }
+
+    /// Returns when the bus was reached for the first time, or two seconds after the start: a client that calls at once need
+    /// not be told that the bus is not there yet.
+    pub(super) async fn first_reached(&self) {
+        let Some(began) = self.began.get() else { return };
+        let mut reached = self.reached.subscribe();
+        drop(timeout_at(*began + FIRST_PATIENCE, reached.wait_for(|reached| *reached)).await);
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -196,6 +214,7 @@ impl Buffer {
             }
         };
         let changes = self.shared.store.apply_topics(topics, self.now().monotonic);
+        self.reached.send_replace(true);
         {
             let mut subscriptions = self.subscriptions();
             for topic in &changes.left {

@@ -106,6 +106,7 @@ impl ToolServer for Server {
     }
 
     async fn call(&self, tool: &str, arguments: Map<String, Value>, _context: &CallContext) -> ToolOutcome {
+        self.buffer.first_reached().await;
         self.answer(tool, arguments).unwrap_or_else(|outcome| outcome)
     }
 

@@ -255,3 +255,41 @@ async fn the_running_buffer_follows_the_graph_and_ends_when_told() {
     tracker.close();
     tokio::time::timeout(Duration::from_secs(10), tracker.wait()).await.expect("it ends at once");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_first_calls_wait_for_the_bus_and_say_bus_down_when_it_does_not_come() {
+    let seconds = Duration::from_secs;
+    for comes in [true, false] {
+        let rig = rig();
+        rig.streams.set_down(Some("the router is starting"));
+        let stop = tokio_util::sync::CancellationToken::new();
+        let (buffer, ending) = (rig.buffer.clone(), stop.clone());
+        let running = tokio::spawn(async move { buffer.run(ending).await });
+        tokio::task::yield_now().await;
+        let began = tokio::time::Instant::now();
+        let passing = async {
+            tokio::time::sleep(seconds(1)).await;
+            rig.streams.set_down((!comes).then_some("the router is starting"));
+            loop {
+                rig.pass(0.1);
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        let given = json!({});
+        let (answer, _) = tokio::select! {
+            answer = testing::call(&rig.server, "what_do_you_see", &given) => answer,
+            () = passing => unreachable!("time passes for ever"),
+        };
+        let waited = began.elapsed();
+        if comes {
+            assert!(answer["ok"] == true && waited >= seconds(1) && waited < seconds(2), "{waited:?} {answer}");
+        } else {
+            assert_eq!(answer["error"]["code"], "bus_down");
+            assert!(waited >= seconds(2) && waited < seconds(3), "{waited:?}");
+            testing::call(&rig.server, "what_do_you_see", &given).await;
+            assert_eq!(began.elapsed(), waited, "later calls do not wait");
+        }
+        stop.cancel();
+        running.await.unwrap();
+    }
+}
