@@ -42,7 +42,8 @@ fn check(settings: &Settings, environment: &Environment) -> Result<(), Failure> 
     }
     if let Ros::Zenoh(zenoh) = &settings.ros {
         let who = OnBus { node: &settings.vision_node.name, router: RouterRole::Never, join: &[] };
-        note(compose::zenoh_config(zenoh, environment, who).map(drop));
+        let config = compose::zenoh_config(zenoh, environment, who);
+        note(config.and_then(|config| config.check().map_err(|error| Failure::usage(error.to_string()))));
     }
     note(compose::push(settings).map(drop));
     note(ServingArgs::default().resolve(environment, 9201).map(drop));
@@ -106,15 +107,12 @@ mod tests {
             ("SKILLS_CATALOG", catalog.to_str().unwrap()),
             ("MCP_PORT", "seventy"),
             ("CEREBELLUM_PICTURES", "/nowhere/at/all"),
-            ("RVC_CALLBACK_URL", "http://127.0.0.1:1/"),
             ("ZENOH_SESSION_CONFIG_URI", "/nowhere/zenoh.json5"),
         ]);
         let args = ConfigArgs { command: ConfigCommand::Check };
         let failure = run(&args, Some(&root), &environment).unwrap_err();
         assert_eq!(failure.exit, Exit::Usage);
-        for words in
-            ["mine.yaml:", "paint", "things.yaml", "MCP_PORT", "/nowhere/at/all", "RVC_EVENT_SECRET", "zenoh.json5"]
-        {
+        for words in ["mine.yaml:", "paint", "things.yaml", "MCP_PORT", "/nowhere/at/all", "zenoh.json5"] {
             assert!(failure.message.contains(words), "{words}: {failure}");
         }
         assert_eq!(run(&args, None, &Environment::default()).unwrap(), Exit::Ok);

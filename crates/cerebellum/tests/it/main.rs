@@ -12,3 +12,5 @@ mod demo;
 mod program;
 /// What a server does when what it depends on comes and goes.
 mod restart;
+/// Two vision nodes on one bus.
+mod twins;

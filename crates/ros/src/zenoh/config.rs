@@ -53,6 +53,14 @@ pub enum ZenohConfigError {
         /// What was given.
         name: String,
     },
+    /// The session file cannot be read, or a value that replaces one of its own does not fit.
+    #[error("ZENOH_SESSION_CONFIG_URI ({}) or ZENOH_CONFIG_OVERRIDE: {reason}", file.display())]
+    Session {
+        /// The session file; empty when none is named.
+        file: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// `ZENOH_CONFIG_OVERRIDE` cannot be read.
     #[error("ZENOH_CONFIG_OVERRIDE: {part:?} is not KEY=VALUE; separate several with ;")]
     Override {
@@ -109,6 +117,14 @@ impl ZenohConfig {
             self.overrides.push((key.trim().to_owned(), value.trim().to_owned()));
         }
         Ok(self)
+    }
+
+    /// Whether a session could be configured so: reads the session file and applies what replaces its values.
+    pub fn check(&self) -> Result<(), ZenohConfigError> {
+        self.session().map(drop).map_err(|error| ZenohConfigError::Session {
+            file: self.session_file.clone().unwrap_or_default(),
+            reason: error.to_string(),
+        })
     }
 
     /// The configuration of the session that carries our endpoints.
