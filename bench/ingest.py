@@ -42,6 +42,14 @@ def counts(side, client):
     return [int(re.search(rf"^perception_{name}_total (\d+)", text, re.M)[1]) for name in ("messages", "messages_lost")]
 
 
+def inside_ms(client):
+    """The mean time of a call inside our server, without the way there and back."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{client.port}/metrics") as answer:
+        text = answer.read().decode()
+    total, count = (float(re.search(rf"^mcp_tool_call_seconds_{name}\S* (\S+)", text, re.M)[1]) for name in ("sum", "count"))
+    return total / count * 1e3
+
+
 def run(side):
     bus, port = f"tcp/127.0.0.1:{free_port()}", free_port()
     flood = subprocess.Popen(
@@ -75,6 +83,7 @@ def run(side):
     time.sleep(1)
     received, lost = counts(side, client)
     memory = usage(client.process.pid)[1]
+    inside = inside_ms(client) if side == "ours" else 0.0
     flood.stdin.write("end\n")
     flood.stdin.close()
     client.close()
@@ -83,6 +92,7 @@ def run(side):
     result = {
         "cpu_percent": (cpu - cpu_before) / took * 100, "p50_ms": statistics.median(waits), "p99_ms": waits[int(len(waits) * 0.99)],
         "sent": sent["sent"], "received": received, "lost": lost, "late_ms": sent["late_ms_max"], "mb": memory,
+        "inside_ms": inside,
     }
     print(f"{side}: {json.dumps({key: round(value, 2) for key, value in result.items()})} resident {resident} bytes {about['bytes']}", flush=True)
     return result

@@ -38,7 +38,8 @@ def detection(read):
     _, label, score = read.text(), read.text(), read.take("f", 4)
     x, y, height, width = read.number(), read.number(), read.number(), read.number()
     read.flag(), read.flag(), read.header(), read.text()
-    read.at += read.number()
+    mask_bytes = read.number()
+    read.at += mask_bytes
     has_point, _ = read.flag(), read.header()
     point = [read.take("d", 8) for _ in range(3)]
     return {"label": label, "score": score, "box": [x, y, width, height], "point": point if has_point else None}
