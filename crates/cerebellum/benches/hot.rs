@@ -120,7 +120,7 @@ fn ingest_detections(bencher: Bencher) {
 #[divan::bench]
 fn what_do_you_see(bencher: Bencher) {
     let rig = Rig::new();
-    let context = CallContext { cancelled: CancellationToken::new(), progress: Box::new(Silent) };
+    let context = CallContext { caller: cerebellum_mcp::Caller::default(), cancelled: CancellationToken::new(), progress: Box::new(Silent) };
     bencher.bench(|| rig.runtime.block_on(rig.server.call("what_do_you_see", Map::new(), &context)));
 }
 

@@ -4,6 +4,8 @@
 
 /// The host's time as both clocks of the domain.
 pub mod clock;
+/// Who may move the robot, in one process.
+pub mod lease;
 /// Posting signed events to one receiver, with retries.
 pub mod poster;
 /// Standard Webhooks 1.0: secrets, signing and verifying.
@@ -12,5 +14,6 @@ pub mod signing;
 pub mod sink;
 
 pub use clock::HostClock;
+pub use lease::Leases;
 pub use poster::{Poster, Push};
 pub use sink::EventSink;

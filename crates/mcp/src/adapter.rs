@@ -23,6 +23,8 @@ use crate::serve::metrics::Metrics;
 use crate::shown::shown;
 use crate::tool_server::{CallContext, ToolServer};
 
+/// Who calls.
+mod caller;
 /// Tools, resources and the server itself as the protocol describes them.
 mod describe;
 /// From a tool's reports to progress notifications.
@@ -96,7 +98,7 @@ impl Adapter {
         let Prepared { arguments, warnings } = arguments::prepare(spec, arguments);
         let cancelled = context.ct.child_token();
         let (progress, mut forward) = progress::of_call(context);
-        let call_context = CallContext { cancelled: cancelled.clone(), progress };
+        let call_context = CallContext { caller: caller::of(context), cancelled: cancelled.clone(), progress };
         let _counted = self.0.calls.started(spec.class);
         let link = context.extensions.get::<StreamLink>();
         let mut outcome = tokio::select! {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, ProtocolVersion, ReadResourceRequestParams,
-    ResourceContents, ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, MetaObject, ProtocolVersion, ReadResourceRequestParams,
+    RequestMetaObject, ResourceContents, ServerResult,
 };
 use rmcp::service::ClientCacheConfig;
 use rmcp::service::{ClientLifecycleMode, PeerRequestOptions, RunningService};
@@ -53,6 +53,8 @@ pub struct CallOptions {
     pub total: Option<Duration>,
     /// Hears of progress. Reports that come too fast are dropped.
     pub progress: Option<Arc<dyn Progress>>,
+    /// The request's `_meta`, such as `cerebellum/call`.
+    pub meta: Map<String, Value>,
     /// Cancels the call; the server is told, and the call ends with [`CallError::Cancelled`].
     pub cancel: CancellationToken,
 }
@@ -181,7 +183,9 @@ impl Client {
     ) -> Result<Answer, CallError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let handle = self.service.peer().send_cancellable_request(request, PeerRequestOptions::no_options());
+        let mut asked = PeerRequestOptions::no_options();
+        asked.meta = (!options.meta.is_empty()).then(|| RequestMetaObject(MetaObject(options.meta.clone())));
+        let handle = self.service.peer().send_cancellable_request(request, asked);
         let mut handle = within(options.total.unwrap_or(LOOK_UP).min(LOOK_UP), handle).await?;
         let mut lane = self.service.service().lane(&handle.progress_token);
         let mut idle = Limit::of(options.idle);

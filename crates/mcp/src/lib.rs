@@ -18,7 +18,7 @@ mod shown;
 /// What a server implements.
 pub mod tool_server;
 
-pub use tool_server::{CallContext, Count, Identity, Progress, Readiness, ResourceSpec, ToolServer};
+pub use tool_server::{CallContext, Caller, Count, Identity, Progress, Readiness, ResourceSpec, ToolServer};
 
 /// The one cryptography provider of the program, for both sides of TLS.
 pub(crate) fn tls_provider() -> std::sync::Arc<rustls::crypto::CryptoProvider> {

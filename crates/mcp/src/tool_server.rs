@@ -53,8 +53,26 @@ pub trait Progress: Send + Sync {
     fn report(&self, done: f64, total: Option<f64>, message: &str);
 }
 
+/// Who calls, as far as the protocol tells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Caller {
+    /// The client's name, and its session where the transport has one; empty when nothing is known.
+    pub name: String,
+    /// The request's `_meta`.
+    pub meta: Map<String, Value>,
+}
+
+impl Caller {
+    /// A text of the request's `_meta`.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.meta.get(key).and_then(Value::as_str)
+    }
+}
+
 /// What a call knows of its caller.
 pub struct CallContext {
+    /// Who calls.
+    pub caller: Caller,
     /// Cancelled when the caller cancels, goes away, or the server stops. A motion tool must stop the robot then.
     pub cancelled: CancellationToken,
     /// Where to report progress; does nothing when the caller did not ask for it.
