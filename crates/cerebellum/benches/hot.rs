@@ -21,6 +21,7 @@ use serde_json::Map;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
+#[allow(dead_code, reason = "the truth about a picture is for tests")]
 #[path = "../../vision/tests/home/view.rs"]
 mod view;
 
@@ -120,7 +121,11 @@ fn ingest_detections(bencher: Bencher) {
 #[divan::bench]
 fn what_do_you_see(bencher: Bencher) {
     let rig = Rig::new();
-    let context = CallContext { caller: cerebellum_mcp::Caller::default(), cancelled: CancellationToken::new(), progress: Box::new(Silent) };
+    let context = CallContext {
+        caller: cerebellum_mcp::Caller::default(),
+        cancelled: CancellationToken::new(),
+        progress: Box::new(Silent),
+    };
     bencher.bench(|| rig.runtime.block_on(rig.server.call("what_do_you_see", Map::new(), &context)));
 }
 
@@ -132,7 +137,7 @@ impl Progress for Silent {
 
 fn kitchen() -> World {
     let mut world = World::new(&Arc::new(Scene::home()));
-    world.set_base_to("kitchen_table").expect("the home has a kitchen table");
+    world.set_base_to("kitchen table").expect("the home has a kitchen table");
     world
 }
 
