@@ -156,7 +156,8 @@ fn smooth_edges(picture: &mut Rendering, surfaces: &[u16], tracer: &Tracer, look
     let first = picture.rgb.clone();
     // An edge between parts needs little contrast to be looked at again, one inside a part more.
     let (offsets, between, within): (&[[f32; 2]], i32, i32) = match looks {
-        Looks::Live => (&[[0.2, 0.35], [0.8, 0.15], [0.5, 0.85]], 40, 150),
+        // The middle was looked at already, and counts as the third.
+        Looks::Live => (&[[0.15, 0.3], [0.85, 0.7]], 40, 150),
         Looks::Still => (&STILL_OFFSETS, 0, 18),
     };
     let differs = |at: usize, other: usize| {
@@ -177,8 +178,14 @@ fn smooth_edges(picture: &mut Rendering, surfaces: &[u16], tracer: &Tracer, look
                     if !is_edge {
                         continue;
                     }
-                    let sum: Vec3 = offsets.iter().map(|&offset| light::shown(tracer.trace(x, y, offset).colour)).sum();
-                    let pixel = light::shown_to_srgb(sum / offsets.len() as f32);
+                    let mut sum: Vec3 =
+                        offsets.iter().map(|&offset| light::shown(tracer.trace(x, y, offset).colour)).sum();
+                    let mut looks_taken = offsets.len();
+                    if looks == Looks::Live {
+                        sum += light::shown_of_srgb(&first[at * 3..at * 3 + 3]);
+                        looks_taken += 1;
+                    }
+                    let pixel = light::shown_to_srgb(sum / looks_taken as f32);
                     rgb[(row * width + x) * 3..][..3].copy_from_slice(&pixel);
                 }
             }

@@ -2,6 +2,7 @@ use std::sync::LazyLock;
 
 use glam::Vec3;
 
+use super::material::linear;
 use super::{Looks, Part};
 
 /// Toward the lamp.
@@ -16,6 +17,8 @@ pub(super) const FROM_BELOW: Vec3 = Vec3::new(0.40, 0.35, 0.30);
 /// How far the lamp's edge lies from its middle, as a slope; only stills see it.
 const LAMP_RADIUS: f32 = 0.055;
 const CELLS: usize = 128;
+/// How far above its surface a place looks for the lamp.
+pub(super) const LIFT_M: f32 = 1.5e-3;
 /// How far a shadow is thought to fall when the lamp is wide.
 const REACH_M: f32 = 2.5;
 
@@ -35,33 +38,55 @@ pub(super) struct Caster {
     pub(super) part: u16,
     /// Its highest point toward the light.
     pub(super) top: f32,
+    /// What its shadow covers across the light: from and to, on both axes.
+    covers: [f32; 4],
+}
+
+/// A place as the light sees it.
+pub(super) struct Under<'a> {
+    casters: &'a [Caster],
+    height: f32,
+    at: [f32; 2],
+}
+
+impl Under<'_> {
+    /// The parts whose shadow may fall on the place, the highest first.
+    #[inline]
+    pub(super) fn casters(&self) -> impl Iterator<Item = &Caster> {
+        let [u, v] = self.at;
+        self.casters.iter().take_while(|caster| caster.top >= self.height).filter(move |caster| {
+            let [from_u, from_v, to_u, to_v] = caster.covers;
+            from_u <= u && u <= to_u && from_v <= v && v <= to_v
+        })
+    }
 }
 
 impl Shadows {
     pub(super) fn new(parts: &[Part], looks: Looks) -> Self {
         let along = TO_LIGHT.cross(Vec3::X).normalize();
         let across = TO_LIGHT.cross(along).normalize();
-        let widen = if looks == Looks::Still { REACH_M * LAMP_RADIUS } else { 0.0 };
+        let widen = LIFT_M + if looks == Looks::Still { REACH_M * LAMP_RADIUS } else { 0.0 };
         let shadow = |(index, part): (usize, &Part)| {
             let half = part.shape.half_extent();
             let reach = |axis: Vec3| (part.rotation.transpose() * axis).abs().dot(half);
             let (u, v) = (part.position.dot(along), part.position.dot(across));
             let (ru, rv) = (reach(along) + widen, reach(across) + widen);
             let top = part.position.dot(TO_LIGHT) + reach(TO_LIGHT);
-            (Caster { part: index as u16, top }, [u - ru, v - rv, u + ru, v + rv])
+            Caster { part: index as u16, top, covers: [u - ru, v - rv, u + ru, v + rv] }
         };
         let mut shadows: Vec<_> = parts.iter().enumerate().filter(|(_, part)| part.casts_shadow).map(shadow).collect();
-        shadows.sort_by(|(a, _), (b, _)| b.top.total_cmp(&a.top).then(a.part.cmp(&b.part)));
-        let bounds = shadows.iter().fold([0.0, 0.0, 1.0, 1.0], |b: [f32; 4], (_, s)| {
+        shadows.sort_by(|a, b| b.top.total_cmp(&a.top).then(a.part.cmp(&b.part)));
+        let bounds = shadows.iter().fold([0.0, 0.0, 1.0, 1.0], |b: [f32; 4], Caster { covers: s, .. }| {
             [b[0].min(s[0]), b[1].min(s[1]), b[2].max(s[2]), b[3].max(s[3])]
         });
         let per_metre = [CELLS as f32 / (bounds[2] - bounds[0]), CELLS as f32 / (bounds[3] - bounds[1])];
         let mut cells = vec![Vec::new(); CELLS * CELLS];
         let cell =
             |value: f32, axis: usize| (((value - bounds[axis]) * per_metre[axis]).max(0.0) as usize).min(CELLS - 1);
-        for (caster, [u0, v0, u1, v1]) in &shadows {
-            for row in cell(*v0, 1)..=cell(*v1, 1) {
-                for column in cell(*u0, 0)..=cell(*u1, 0) {
+        for caster in &shadows {
+            let [u0, v0, u1, v1] = caster.covers;
+            for row in cell(v0, 1)..=cell(v1, 1) {
+                for column in cell(u0, 0)..=cell(u1, 0) {
                     cells[row * CELLS + column].push(*caster);
                 }
             }
@@ -75,16 +100,20 @@ impl Shadows {
         Self { along, across, origin: [bounds[0], bounds[1]], per_metre, first, casters }
     }
 
-    /// The parts whose shadow may fall on the place, the highest first.
+    /// What of the parts can be between the place and the lamp.
     #[inline]
-    pub(super) fn over(&self, place: Vec3) -> &[Caster] {
-        let column = (place.dot(self.along) - self.origin[0]) * self.per_metre[0];
-        let row = (place.dot(self.across) - self.origin[1]) * self.per_metre[1];
-        if column < 0.0 || row < 0.0 || column >= CELLS as f32 || row >= CELLS as f32 {
-            return &[];
-        }
-        let cell = row as usize * CELLS + column as usize;
-        &self.casters[self.first[cell] as usize..self.first[cell + 1] as usize]
+    pub(super) fn over(&self, place: Vec3) -> Under<'_> {
+        let at = [place.dot(self.along), place.dot(self.across)];
+        let column = (at[0] - self.origin[0]) * self.per_metre[0];
+        let row = (at[1] - self.origin[1]) * self.per_metre[1];
+        let inside = 0.0..CELLS as f32;
+        let casters = if inside.contains(&column) && inside.contains(&row) {
+            let cell = row as usize * CELLS + column as usize;
+            &self.casters[self.first[cell] as usize..self.first[cell + 1] as usize]
+        } else {
+            &[]
+        };
+        Under { casters, height: place.dot(TO_LIGHT), at }
     }
 
     /// Toward a place on the lamp; `angle` in turns, `radius` 0 to 1.
@@ -107,6 +136,8 @@ static LUT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     (0..LUT_SIZE).map(curve).collect()
 });
 
+static FROM_SRGB: LazyLock<[f32; 256]> = LazyLock::new(|| std::array::from_fn(|value| linear([value as u8; 3]).x));
+
 /// What a screen shows of a light: linear, 0 to 1, with a soft shoulder.
 #[inline]
 pub(super) fn shown(light: Vec3) -> Vec3 {
@@ -119,6 +150,13 @@ pub(super) fn shown(light: Vec3) -> Vec3 {
 pub(super) fn shown_to_srgb(shown: Vec3) -> [u8; 3] {
     let scaled = shown * (LUT_SIZE - 1) as f32 + Vec3::splat(0.5);
     [LUT[scaled.x as usize], LUT[scaled.y as usize], LUT[scaled.z as usize]]
+}
+
+/// What [`shown_to_srgb`] made the three bytes of.
+#[inline]
+pub(super) fn shown_of_srgb(srgb: &[u8]) -> Vec3 {
+    let channel = |at: usize| FROM_SRGB[usize::from(srgb[at])];
+    Vec3::new(channel(0), channel(1), channel(2))
 }
 
 #[inline]

@@ -161,14 +161,10 @@ impl<'a> Tracer<'a> {
 
     /// The share of the lamp that the place sees, 0 to 1.
     fn lamp_visible(&self, index: usize, place: Vec3, normal: Vec3, pixel: [u32; 2]) -> f32 {
-        let casters = self.shadows.over(place);
-        if casters.is_empty() {
-            return 1.0;
-        }
-        let start = place + normal * 1.5e-3;
-        let height = place.dot(TO_LIGHT);
+        let under = self.shadows.over(place);
+        let start = place + normal * light::LIFT_M;
         let blocked = |to_light: Option<Vec3>| {
-            casters.iter().take_while(|caster| caster.top >= height).any(|caster| {
+            under.casters().any(|caster| {
                 let other = caster.part as usize;
                 if other == index && self.parts[index].shape.is_convex() {
                     return false;
@@ -181,6 +177,7 @@ impl<'a> Tracer<'a> {
         };
         match self.looks {
             Looks::Live => f32::from(!blocked(None)),
+            Looks::Still if under.casters().next().is_none() => 1.0,
             Looks::Still => {
                 let turn = scatter(pixel, 1);
                 let seen = (0..SHADOW_RAYS).filter(|&ray| {
