@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use cerebellum_core::{BusError, Subscription};
@@ -66,6 +66,8 @@ pub struct Endpoint {
 pub struct Graph {
     /// All publishers; a topic with two publishers stands here twice.
     pub publishers: Vec<Endpoint>,
+    /// All subscribers. That they come and go counts as no change.
+    pub subscribers: Vec<Endpoint>,
     /// All services.
     pub services: Vec<Endpoint>,
 }
@@ -141,6 +143,29 @@ pub trait RosBus: Send + Sync {
     fn lost(&self) -> u64 {
         0
     }
+}
+
+/// How long to wait before a service that nobody seemed to offer is asked once more: a node that has just come may not be
+/// known everywhere yet.
+const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
+
+/// Calls a service, and once more where nobody seemed to offer it. The service may get the request twice only if it
+/// answered neither time.
+pub(crate) async fn call_again(
+    bus: &Arc<dyn RosBus>,
+    service: &str,
+    ros_type: &RosType,
+    request: Vec<u8>,
+    deadline: Duration,
+) -> Result<Vec<u8>, CallError> {
+    let started = Instant::now();
+    let answer = bus.call(service, ros_type, request.clone(), deadline).await;
+    let left = deadline.saturating_sub(started.elapsed());
+    if answer != Err(CallError::Unavailable) || left <= ASK_AGAIN_AFTER {
+        return answer;
+    }
+    tokio::time::sleep(ASK_AGAIN_AFTER).await;
+    bus.call(service, ros_type, request, left.saturating_sub(ASK_AGAIN_AFTER)).await
 }
 
 /// How long to wait for a change of the graph before trying anyway.

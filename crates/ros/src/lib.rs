@@ -3,6 +3,8 @@
 //! The rest of the program sees the ports of `cerebellum-core` that [`vision`] and [`camera`] implement. CDR, type hashes and
 //! key expressions stay in this crate.
 
+/// ROS 2 actions: clients and servers.
+pub mod action;
 /// The port of a bus: topics, services and the graph, with CDR bytes.
 pub mod bus;
 /// A camera on the bus: serving one, and reading one.
@@ -11,7 +13,7 @@ pub mod camera;
 pub mod mem;
 /// The ROS message types this program speaks, and their CDR.
 pub mod msg;
-/// What a robot says of where it is: transforms and odometry.
+/// A robot on the bus: driving one in another process, and telling where one is.
 pub mod robot;
 /// The tree of frames that `/tf` tells.
 pub mod tf;

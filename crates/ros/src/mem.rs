@@ -37,8 +37,7 @@ struct Advertised {
 }
 
 struct Subscribed {
-    topic: String,
-    ros_type: RosType,
+    endpoint: Endpoint,
     sink: Sink,
 }
 
@@ -87,7 +86,8 @@ impl State {
     }
 
     fn sinks(&self, topic: &str, ros_type: &RosType) -> Vec<Sink> {
-        let fits = |subscribed: &&Subscribed| subscribed.topic == topic && subscribed.ros_type == *ros_type;
+        let fits =
+            |subscribed: &&Subscribed| subscribed.endpoint.name == topic && subscribed.endpoint.ros_type == *ros_type;
         self.subscribers.values().filter(fits).map(|subscribed| subscribed.sink.clone()).collect()
     }
 }
@@ -171,7 +171,7 @@ impl RosBus for MemBus {
         let (id, kept) = {
             let mut state = self.up()?;
             let id = state.id();
-            let subscribed = Subscribed { topic: topic.to_owned(), ros_type: ros_type.clone(), sink: sink.clone() };
+            let subscribed = Subscribed { endpoint: endpoint(topic, ros_type, qos), sink: sink.clone() };
             state.subscribers.insert(id, subscribed);
             let is_late_for = |advertised: &&Advertised| {
                 advertised.endpoint.name == topic && advertised.endpoint.ros_type == *ros_type
@@ -243,6 +243,7 @@ impl RosBus for MemBus {
         let state = self.up()?;
         Ok(Graph {
             publishers: state.publishers.values().map(|publisher| publisher.endpoint.clone()).collect(),
+            subscribers: state.subscribers.values().map(|subscriber| subscriber.endpoint.clone()).collect(),
             services: state.services.values().map(|served| served.endpoint.clone()).collect(),
         })
     }

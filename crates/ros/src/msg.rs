@@ -1,11 +1,19 @@
 use std::borrow::Cow;
 
+/// What all actions share, and `JsonTask`.
+pub mod action;
 /// CDR: how messages look as bytes.
 pub mod cdr;
 /// Types of the common ROS packages.
 pub mod common;
 /// Transforms and odometry.
 pub mod motion;
+/// Maps, goals and `NavigateToPose`.
+pub mod nav;
+/// Types of `cerebellum_robot_interfaces`.
+pub mod robot;
+/// The services of `std_srvs`.
+pub mod std_srvs;
 /// Types of `ros2_vision_interfaces`.
 pub mod vision;
 /// `vision_msgs/Detection2DArray` in the layouts that are in use. Only read.

@@ -94,6 +94,13 @@ async fn endpoints_come_and_go_in_the_graph(ours: &Arc<dyn RosBus>, theirs: &Arc
     assert!(endpoint.node.starts_with('/'), "{}", endpoint.node);
     tokio::time::timeout(DEADLINE, changes.changed()).await.unwrap().unwrap();
 
+    let (sink, _) = collect();
+    let subscription = ours.subscribe("/contract/graph", &Text::TYPE, Qos::STREAM, sink).await.unwrap();
+    let subscribed = || theirs.graph().unwrap().subscribers.into_iter().find(|found| found.name == "/contract/graph");
+    eventually("the subscriber is listed", || subscribed().is_some_and(|found| found.ros_type == Text::TYPE)).await;
+    drop(subscription);
+    eventually("the subscriber has left", || subscribed().is_none()).await;
+
     // What was used before may still be leaving, so single changes prove nothing: many subscriptions must not show as many.
     let before = *changes.borrow();
     for _ in 0..SUBSCRIPTIONS {

@@ -74,6 +74,10 @@ pub struct Twist {
     pub angular: Vector3,
 }
 
+impl Message for Twist {
+    const TYPE: RosType = RosType::known("geometry_msgs/msg/Twist", hash::TWIST);
+}
+
 /// `geometry_msgs/TwistWithCovariance`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TwistWithCovariance {
@@ -114,6 +118,7 @@ fn quaternion(pose: &Pose) -> Quaternion {
 }
 
 mod hash {
+    pub(super) const TWIST: &str = "RIHS01_9c45bf16fe0983d80e3cfe750d6835843d265a9a6c46bd2e609fcddde6fb8d2a";
     pub(super) const TF_MESSAGE: &str = "RIHS01_e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087";
     pub(super) const ODOMETRY: &str = "RIHS01_3cc97dc7fb7502f8714462c526d369e35b603cfc34d946e3f2eda2766dfec6e0";
 }

@@ -1,13 +1,18 @@
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hiroz_codegen::resolver::Resolver;
 use hiroz_codegen::types::{ArrayType, Field, ParsedMessage};
 use hiroz_codegen::{discover_bundled_packages, discovery};
 use proptest::prelude::*;
 
+use super::action::{CANCEL_GOAL, CancelRequest, CancelResponse, GoalInfo, GoalStatus, GoalStatusArray, JSON_TASK};
 use super::common::{CameraInfo, CompressedImage, Header, Image, Point, PointStamped, RegionOfInterest, Text, Time};
+use super::motion::Twist;
 use super::motion::{Odometry, TfMessage, TransformStamped};
+use super::nav::{NavigateLayout, OccupancyGrid, PoseStamped, TwistStamped};
+use super::robot::{JSON_CALL, JsonReply, JsonRequest};
+use super::std_srvs::{EMPTY, Nothing, SET_BOOL, SetBoolRequest, Success, TRIGGER};
 use super::vision::{
     CREATE_VISION_TASK, CreateRequest, CreateResponse, LIST_VISION_TASKS, ListRequest, ListResponse,
     MANAGE_VISION_TASK, ManageRequest, ManageResponse, StampedString, VisionDetection, VisionDetectionArray,
@@ -23,17 +28,30 @@ struct Interfaces {
     hashes: BTreeMap<String, String>,
 }
 
-const USED_PACKAGES: [&str; 7] =
-    ["builtin_interfaces", "geometry_msgs", "nav_msgs", "sensor_msgs", "service_msgs", "std_msgs", "tf2_msgs"];
+const USED_PACKAGES: [&str; 10] = [
+    "action_msgs",
+    "builtin_interfaces",
+    "geometry_msgs",
+    "nav_msgs",
+    "sensor_msgs",
+    "service_msgs",
+    "std_msgs",
+    "std_srvs",
+    "tf2_msgs",
+    "unique_identifier_msgs",
+];
+
+const OUR_PACKAGES: [&str; 2] = ["cerebellum_robot_interfaces", "ros2_vision_interfaces"];
 
 fn interfaces() -> Interfaces {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interfaces/ros2_vision_interfaces");
+    let ours = OUR_PACKAGES.map(|package| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interfaces").join(package));
     let bundled = discover_bundled_packages(false).unwrap();
     let is_used = |folder: &&Path| USED_PACKAGES.iter().any(|package| folder.ends_with(package));
     let mut folders: Vec<&Path> = bundled.iter().map(AsRef::as_ref).filter(is_used).collect();
-    folders.push(&ours);
+    folders.extend(ours.iter().map(PathBuf::as_path));
     let (messages, services, _) = discovery::discover_all(&folders).unwrap();
-    let services: Vec<_> = services.into_iter().filter(|service| service.package == "ros2_vision_interfaces").collect();
+    let is_known = |package: &str| OUR_PACKAGES.contains(&package) || ["action_msgs", "std_srvs"].contains(&package);
+    let services: Vec<_> = services.into_iter().filter(|service| is_known(&service.package)).collect();
 
     let mut found = Interfaces { messages: BTreeMap::new(), hashes: BTreeMap::new() };
     for message in messages.iter().chain(services.iter().flat_map(|service| [&service.request, &service.response])) {
@@ -66,6 +84,15 @@ fn hashes_are_those_of_the_interface_files() {
         CREATE_VISION_TASK,
         MANAGE_VISION_TASK,
         LIST_VISION_TASKS,
+        JSON_CALL,
+        PoseStamped::TYPE,
+        Twist::TYPE,
+        TwistStamped::TYPE,
+        OccupancyGrid::TYPE,
+        GoalStatusArray::TYPE,
+        EMPTY,
+        TRIGGER,
+        SET_BOOL,
     ];
     let ours: Vec<_> = known.iter().map(|known| format!("{} {}", known.name, known.hash)).collect();
     let theirs: Vec<_> =
@@ -102,9 +129,64 @@ fn fields_are_those_of_the_interface_files() {
         ("ros2_vision_interfaces/ManageVisionTaskResponse", shape::of(&ManageResponse::default())),
         ("ros2_vision_interfaces/ListVisionTasksRequest", shape::of(&ListRequest::default())),
         ("ros2_vision_interfaces/ListVisionTasksResponse", shape::of(&ListResponse::default())),
+        ("geometry_msgs/PoseStamped", shape::of(&PoseStamped::default())),
+        ("geometry_msgs/TwistStamped", shape::of(&TwistStamped::default())),
+        ("nav_msgs/OccupancyGrid", shape::of(&OccupancyGrid { data: vec![0], ..OccupancyGrid::default() })),
+        ("action_msgs/GoalStatusArray", shape::of(&GoalStatusArray { status_list: vec![GoalStatus::default()] })),
+        ("action_msgs/CancelGoalRequest", shape::of(&CancelRequest::default())),
+        (
+            "action_msgs/CancelGoalResponse",
+            shape::of(&CancelResponse { goals_canceling: vec![GoalInfo::default()], return_code: 0 }),
+        ),
+        ("std_srvs/TriggerRequest", shape::of(&Nothing::default())),
+        ("std_srvs/TriggerResponse", shape::of(&Success::default())),
+        ("std_srvs/SetBoolRequest", shape::of(&SetBoolRequest::default())),
+        ("std_srvs/SetBoolResponse", shape::of(&Success::default())),
+        ("cerebellum_robot_interfaces/JsonCallRequest", shape::of(&JsonRequest::default())),
+        ("cerebellum_robot_interfaces/JsonCallResponse", shape::of(&JsonReply::default())),
     ] {
         assert_eq!(ours, fields(name), "{name}");
     }
+}
+
+/// `NavigateToPose` as it stands in Nav2: its goal, its results, and its feedback.
+fn navigate_to_pose(layout: NavigateLayout) -> String {
+    let result = match layout {
+        NavigateLayout::Plain => "std_msgs/Empty result",
+        NavigateLayout::Coded => "uint16 NONE=0\nuint16 error_code",
+        NavigateLayout::Worded => "uint16 NONE=0\nuint16 error_code\nstring error_msg",
+    };
+    format!(
+        "geometry_msgs/PoseStamped pose\nstring behavior_tree\n---\n{result}\n---\ngeometry_msgs/PoseStamped current_pose\n\
+         builtin_interfaces/Duration navigation_time\nbuiltin_interfaces/Duration estimated_time_remaining\n\
+         int16 number_of_recoveries\nfloat32 distance_remaining\n"
+    )
+}
+
+#[test]
+fn hashes_of_actions_are_those_of_the_interface_files() {
+    let bundled = discover_bundled_packages(false).unwrap();
+    let is_used = |folder: &&Path| USED_PACKAGES.iter().any(|package| folder.ends_with(package));
+    let folders: Vec<&Path> = bundled.iter().map(AsRef::as_ref).filter(is_used).collect();
+    let (messages, _, _) = discovery::discover_all(&folders).unwrap();
+    let json_task = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../interfaces/cerebellum_robot_interfaces/action/JsonTask.action");
+    let layouts =
+        NavigateLayout::ALL.map(|layout| (layout.types(), "nav2_msgs", "NavigateToPose", navigate_to_pose(layout)));
+    let json_task = (JSON_TASK, "cerebellum_robot_interfaces", "JsonTask", std::fs::read_to_string(json_task).unwrap());
+    for (types, package, name, text) in layouts.into_iter().chain([json_task]) {
+        let mut resolver = Resolver::new(false);
+        resolver.resolve_messages(messages.clone()).unwrap();
+        let path = format!("/{package}/action/{name}.action");
+        let parsed = hiroz_codegen::parser::action::parse_action(&text, name, package, Path::new(&path)).unwrap();
+        let found = resolver.resolve_action(parsed).unwrap();
+        assert_eq!(types.send_goal.hash, found.send_goal_hash.to_rihs_string(), "{name} send_goal");
+        assert_eq!(types.get_result.hash, found.get_result_hash.to_rihs_string(), "{name} get_result");
+        assert_eq!(types.feedback.hash, found.feedback_message_hash.to_rihs_string(), "{name} feedback");
+        assert_eq!(types.send_goal.name, format!("{package}/action/{name}_SendGoal"));
+    }
+    // The resolver takes CancelGoal for a part of an action package, which it is not, so it cannot tell its hash.
+    assert_eq!(CANCEL_GOAL.name, "action_msgs/srv/CancelGoal");
 }
 
 fn flatten(messages: &BTreeMap<String, ParsedMessage>, name: &str, path: &str, lines: &mut Vec<String>) {

@@ -8,16 +8,12 @@ use futures::FutureExt;
 use serde::Deserialize;
 
 use super::{Service, action_from_str};
-use crate::bus::{CallError, Handler, RosBus};
+use crate::bus::{CallError, Handler, RosBus, call_again};
 use crate::msg::vision::{
     CREATE_VISION_TASK, CreateRequest, CreateResponse, LIST_VISION_TASKS, ListRequest, ListResponse,
     MANAGE_VISION_TASK, ManageRequest, ManageResponse,
 };
 use crate::msg::{RosType, decode, encode};
-
-/// How long to wait before a service that nobody seemed to offer is asked once more: a node that has just come may not be
-/// known everywhere yet.
-const ASK_AGAIN_AFTER: Duration = Duration::from_millis(200);
 
 /// What a service gives its work when the request carries no deadline of its own.
 const WORK_DEADLINE: Duration = Duration::from_secs(60);
@@ -43,12 +39,7 @@ impl Tasks {
     ) -> Result<Vec<u8>, TaskError> {
         let name = service.name(&self.node);
         let started = Instant::now();
-        let mut answer = self.bus.call(&name, ros_type, request.clone(), deadline).await;
-        let left = deadline.saturating_sub(started.elapsed());
-        if answer == Err(CallError::Unavailable) && left > ASK_AGAIN_AFTER {
-            tokio::time::sleep(ASK_AGAIN_AFTER).await;
-            answer = self.bus.call(&name, ros_type, request, left.saturating_sub(ASK_AGAIN_AFTER)).await;
-        }
+        let answer = call_again(&self.bus, &name, ros_type, request, deadline).await;
         answer.map_err(|error| match error {
             CallError::Down { reason } => TaskError::BusDown { reason },
             CallError::Unavailable => TaskError::Unavailable { service: name },

@@ -7,7 +7,7 @@ use zenoh::sample::{Sample, SampleKind};
 use super::keys::{self, Kind};
 use crate::bus::{Endpoint, Graph};
 
-/// The publishers and services that tell of themselves now, kept up by liveliness tokens.
+/// The publishers, subscribers and services that tell of themselves now, kept up by liveliness tokens.
 pub(super) struct LiveGraph {
     endpoints: Mutex<BTreeMap<String, (Kind, Endpoint)>>,
     changes: watch::Sender<u64>,
@@ -18,8 +18,8 @@ impl LiveGraph {
         Self { endpoints: Mutex::default(), changes: watch::Sender::new(0) }
     }
 
-    /// Takes the news of a token. Subscribers and clients are not kept and are no change: whoever reacts to a change by
-    /// subscribing or calling would otherwise wake itself.
+    /// Takes the news of a token. Subscribers and clients are no change: whoever reacts to a change by subscribing or
+    /// calling would otherwise wake itself.
     pub(super) fn heed(&self, sample: &Sample) {
         let token = sample.key_expr().as_str();
         let is_change = match sample.kind() {
@@ -27,9 +27,13 @@ impl LiveGraph {
                 Some(endpoint @ (Kind::Publisher | Kind::Service, _)) => {
                     self.lock().insert(token.to_owned(), endpoint).is_none()
                 }
-                Some((Kind::Subscription | Kind::Client, _)) | None => false,
+                Some(subscriber @ (Kind::Subscription, _)) => {
+                    self.lock().insert(token.to_owned(), subscriber);
+                    false
+                }
+                Some((Kind::Client, _)) | None => false,
             },
-            SampleKind::Delete => self.lock().remove(token).is_some(),
+            SampleKind::Delete => self.lock().remove(token).is_some_and(|(kind, _)| kind != Kind::Subscription),
         };
         if is_change {
             self.changed();
@@ -49,7 +53,7 @@ impl LiveGraph {
         let of = |wanted: Kind| {
             endpoints.values().filter(move |(kind, _)| *kind == wanted).map(|(_, endpoint)| endpoint.clone()).collect()
         };
-        Graph { publishers: of(Kind::Publisher), services: of(Kind::Service) }
+        Graph { publishers: of(Kind::Publisher), subscribers: of(Kind::Subscription), services: of(Kind::Service) }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, (Kind, Endpoint)>> {
