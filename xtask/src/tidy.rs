@@ -15,13 +15,14 @@ const CRATES: &[(&str, &[&str])] = &[
     ("geometry", &["core"]),
     ("vision", &["core", "wire", "geometry"]),
     ("servers", &["core", "wire", "mcp", "kit", "geometry"]),
+    ("store", &["core"]),
     ("web", &["core", "wire"]),
     ("sim", &["core"]),
     ("testkit", &["core", "wire", "kit"]),
 ];
 
 /// Crates whose dependency tree must not contain a bus.
-const WITHOUT_ZENOH: &[&str] = &["wire", "mcp", "kit", "servers", "vision", "sim", "web"];
+const WITHOUT_ZENOH: &[&str] = &["wire", "mcp", "kit", "servers", "vision", "sim", "store", "web"];
 
 /// The largest picture a README may carry.
 const PICTURE_BYTES_MAX: u64 = 300_000;

@@ -13,6 +13,8 @@ pub mod engine;
 pub mod frame;
 /// Who may move the robot.
 pub mod lease;
+/// Names as people say them, and how they are compared.
+pub mod name;
 /// Poses and points in named frames.
 pub mod pose;
 /// Ways of doing things that were taught, and the port to where they are kept.

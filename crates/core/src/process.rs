@@ -5,7 +5,7 @@ use crate::time::Stamp;
 /// A way of doing something that was taught or learned.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Process {
-    /// Its folded name: one process a name, whose versions count up.
+    /// Its name. Kept [folded](crate::name::folded): one process a name, whose versions count up.
     pub name: String,
     /// What it is for.
     pub description: String,

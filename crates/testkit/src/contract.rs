@@ -1,5 +1,7 @@
 //! What every adapter of a port keeps. Each suite takes the port as its users see it, with nothing in it yet.
 
+/// What every `ProcessStore` keeps.
+pub mod processes;
 /// What every `SkillStreams` and the `VisionStreams` that reads it keep together.
 pub mod vision_streams;
 /// What every `VisionTasks` keeps.
