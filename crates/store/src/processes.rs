@@ -4,7 +4,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cerebellum_core::name::folded;
 use cerebellum_core::{Process, ProcessStore, RankedProcess, StoreError, StoredProcess, WallClock};
-use sqlx::SqliteConnection;
+use sqlx::{Connection, SqliteConnection};
 
 use self::row::Row;
 use crate::sqlite::{Database, Settings};
@@ -56,14 +56,24 @@ impl SqliteProcesses {
         work: impl AsyncFnOnce(&mut SqliteConnection) -> Result<T, WriteError>,
     ) -> Result<T, StoreError> {
         let fault = |error: sqlx::Error| self.database.fault(&error);
-        let mut change = self.database.writer.begin_with("BEGIN IMMEDIATE").await.map_err(fault)?;
-        match work(&mut change).await {
-            Ok(done) => {
-                change.commit().await.map_err(fault)?;
-                Ok(done)
+        let mut connection = self.database.writer.acquire().await.map_err(fault)?;
+        let mut change = connection.begin_with("BEGIN IMMEDIATE").await.map_err(fault)?;
+        let ended = match work(&mut change).await {
+            Ok(done) => change.commit().await.map(|()| done).map_err(WriteError::Sqlite),
+            Err(error) => {
+                drop(change);
+                Err(error)
             }
+        };
+        match ended {
+            Ok(done) => Ok(done),
             Err(WriteError::Unknown { id }) => Err(StoreError::Unknown { id }),
-            Err(WriteError::Sqlite(error)) => Err(fault(error)),
+            Err(WriteError::Sqlite(error)) => {
+                // On some errors, such as a full disk, SQLite undoes the write by itself, and the connection would count it
+                // as open for ever.
+                drop(connection.detach());
+                Err(fault(error))
+            }
         }
     }
 }
