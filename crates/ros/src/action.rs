@@ -73,4 +73,4 @@ impl Names {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -309,4 +309,4 @@ fn unix_nanos() -> i64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -94,10 +94,23 @@ async fn ended(goal: &Goal) -> Result<(Status, String), ActionError> {
 }
 
 #[tokio::test]
-async fn a_goal_gives_feedback_and_a_result() {
+async fn goals_end_as_the_work_does_or_as_somebody_wishes() {
     let bus: Arc<dyn RosBus> = MemBus::new();
-    let served = Served::on(&bus).await;
-    let client = Client::new(bus.clone(), "/echo");
+    goals_and_cancels(&bus.clone(), &bus).await;
+}
+
+/// Everything that happens to goals, between two ends of a bus.
+pub(crate) async fn goals_and_cancels(theirs: &Arc<dyn RosBus>, ours: &Arc<dyn RosBus>) {
+    let served = Served::on(theirs).await;
+    eventually("the action is known", || ours.graph().unwrap().services.len() == 3).await;
+    let client = Client::new(ours.clone(), "/echo");
+    a_goal_gives_feedback_and_a_result(&served, &client).await;
+    a_cancel_ends_the_work_and_says_so(&served, &client).await;
+    a_new_goal_takes_the_place_of_the_one_that_runs(&served, &client).await;
+    a_server_that_dies_in_the_middle_is_lost(served, &client).await;
+}
+
+async fn a_goal_gives_feedback_and_a_result(served: &Served, client: &Client) {
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let into = told.clone();
     let asked = text("a");
@@ -110,53 +123,38 @@ async fn a_goal_gives_feedback_and_a_result() {
     served.may_end.add_permits(1);
     assert_eq!(ended(&goal).await, Ok((Status::Succeeded, "a".into())));
     assert_eq!(ended(&goal).await, Ok((Status::Succeeded, "a".into())), "results are remembered");
-    let fail = send(&client, "fail").await.unwrap();
+    let fail = send(client, "fail").await.unwrap();
     served.may_end.add_permits(1);
     assert_eq!(ended(&fail).await, Ok((Status::Aborted, "fail".into())));
-    assert!(matches!(send(&client, "no").await, Err(ActionError::Rejected { .. })));
-    served.end().await;
+    assert!(matches!(send(client, "no").await, Err(ActionError::Rejected { .. })));
 }
 
-#[tokio::test]
-async fn a_cancel_ends_the_work_and_says_so() {
-    let bus: Arc<dyn RosBus> = MemBus::new();
-    let served = Served::on(&bus).await;
-    let client = Client::new(bus.clone(), "/echo");
-    let goal = send(&client, "a").await.unwrap();
+async fn a_cancel_ends_the_work_and_says_so(served: &Served, client: &Client) {
+    let goal = send(client, "a").await.unwrap();
     eventually("it works", || served.works_on() == 1).await;
     goal.cancel().await.unwrap();
     assert_eq!(ended(&goal).await, Ok((Status::Canceled, String::new())));
     assert_eq!(served.works_on(), 0);
-    let goal = send(&client, "b").await.unwrap();
+    let goal = send(client, "b").await.unwrap();
     eventually("it works", || served.works_on() == 1).await;
     assert_eq!(client.cancel_all(DEADLINE).await, Ok(1));
     assert_eq!(ended(&goal).await.map(|(status, _)| status), Ok(Status::Canceled));
     assert_eq!(client.cancel_all(DEADLINE).await, Ok(0));
-    served.end().await;
 }
 
-#[tokio::test]
-async fn a_new_goal_takes_the_place_of_the_one_that_runs() {
-    let bus: Arc<dyn RosBus> = MemBus::new();
-    let served = Served::on(&bus).await;
-    let client = Client::new(bus.clone(), "/echo");
-    let first = send(&client, "first").await.unwrap();
+async fn a_new_goal_takes_the_place_of_the_one_that_runs(served: &Served, client: &Client) {
+    let first = send(client, "first").await.unwrap();
     eventually("it works", || served.works_on() == 1).await;
-    let second = send(&client, "second").await.unwrap();
+    let second = send(client, "second").await.unwrap();
     assert_eq!(ended(&first).await.map(|(status, _)| status), Ok(Status::Aborted));
     served.may_end.add_permits(1);
     assert_eq!(ended(&second).await, Ok((Status::Succeeded, "second".into())));
-    served.end().await;
 }
 
-#[tokio::test]
-async fn a_server_that_dies_in_the_middle_is_lost_and_one_of_another_type_is_named() {
-    let bus: Arc<dyn RosBus> = MemBus::new();
-    let served = Served::on(&bus).await;
-    let client = Client::new(bus.clone(), "/echo");
+async fn a_server_that_dies_in_the_middle_is_lost(served: Served, client: &Client) {
     let other = client.send("nav2_msgs/action/NavigateToPose", &text("a"), |_| {}).await;
     assert!(matches!(other, Err(ActionError::OtherType { .. })));
-    let goal = send(&client, "a").await.unwrap();
+    let goal = send(client, "a").await.unwrap();
     eventually("it works", || served.works_on() == 1).await;
     served.end().await;
     // What was on its way when it died may still say that the goal is over; that it succeeded nobody says.
@@ -164,5 +162,6 @@ async fn a_server_that_dies_in_the_middle_is_lost_and_one_of_another_type_is_nam
         Err(ActionError::Lost { reason }) => assert!(reason.contains("/echo"), "{reason}"),
         other => assert_eq!(other.map(|(status, _)| status), Ok(Status::Canceled)),
     }
-    assert_eq!(send(&client, "a").await.err(), Some(ActionError::Unavailable { action: "/echo".into() }));
+    eventually("the action is gone", || client.result_type().is_err()).await;
+    assert_eq!(send(client, "a").await.err(), Some(ActionError::Unavailable { action: "/echo".into() }));
 }

@@ -20,6 +20,9 @@ use crate::msg::common::Text;
 use crate::msg::robot::{JSON_CALL, JsonReply, JsonRequest};
 use crate::msg::{Message, decode, encode};
 
+mod ros2;
+mod zenoh;
+
 /// Drives 1 m a second of its clock, until it is there or let go.
 pub(super) struct Driver {
     pub(super) clock: Arc<FakeClock>,

@@ -6,8 +6,8 @@ use crate::msg::Message;
 use crate::msg::common::Text;
 
 /// Programs that use the bus, and how they end.
-struct Program {
-    bus: Arc<ZenohBus>,
+pub(crate) struct Program {
+    pub(crate) bus: Arc<ZenohBus>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -19,13 +19,13 @@ impl Program {
         Self { bus: ZenohBus::open(config, tasks.clone(), stop.clone()), tasks, stop }
     }
 
-    async fn connected(endpoint: &str, router: RouterRole, name: &str) -> Self {
+    pub(crate) async fn connected(endpoint: &str, router: RouterRole, name: &str) -> Self {
         let program = Self::open(endpoint, router, name);
         program.bus.connected(DEADLINE).await.unwrap();
         program
     }
 
-    async fn end(self) {
+    pub(crate) async fn end(self) {
         self.stop.cancel();
         self.tasks.close();
         tokio::time::timeout(DEADLINE, self.tasks.wait()).await.expect("every task ends");
@@ -33,7 +33,7 @@ impl Program {
 }
 
 /// An endpoint nobody listens on.
-fn free_endpoint() -> String {
+pub(crate) fn free_endpoint() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("tcp/{}", listener.local_addr().unwrap())
 }
