@@ -112,6 +112,12 @@ pub struct WatchJson {
     pub condition: Option<String>,
 }
 
+/// The JSON Schema of a skill, as every LLM interface takes it. A skill that fits it may still break a rule that
+/// [`from_value`] names.
+pub fn json_schema() -> Value {
+    crate::schema::input::<SkillJson>()
+}
+
 /// Reads a skill from JSON text. The fault names the path of what is wrong.
 pub fn from_str(text: &str) -> Result<Skill, Fault> {
     let mut reader = serde_json::Deserializer::from_str(text);
