@@ -10,7 +10,7 @@ use crate::fault::Fault;
 mod link;
 mod words;
 
-pub use link::{MotionNow, Reply, Request, Told};
+pub use link::{MotionNow, Refresh, Reply, Request, Told};
 pub use words::Words;
 
 use words::{expected, object, variants};

@@ -10,6 +10,8 @@ use super::words::{object, variants};
 pub enum Request {
     /// Which parts it has.
     Parts,
+    /// How it is now.
+    State,
     /// The floor.
     Map,
     /// Whether the fingers can be brought somewhere.
@@ -58,6 +60,11 @@ pub enum Reply {
     Parts {
         /// Its parts.
         parts: Parts,
+    },
+    /// To `state`.
+    State {
+        /// How it is.
+        state: RobotState,
     },
     /// To `map`.
     Map {
@@ -114,26 +121,33 @@ pub struct MotionNow {
     pub message: String,
 }
 
-/// What a robot tells again and again.
+/// What a robot tells again and again of the motions that callers started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
     /// Different after each start of the robot's process.
     pub life: String,
-    /// Counts what was told in this life.
-    pub seq: u64,
-    /// The state, or why there is none.
-    pub state: Result<RobotState, RobotError>,
-    /// The motions that callers started and that run.
+    /// The motions that run.
     pub running: Vec<MotionNow>,
-    /// The last motions of callers and what they came to, the oldest first.
+    /// The last motions and what they came to, the oldest first.
     pub outcomes: Vec<(String, Result<MotionDone, MotionFailure>)>,
 }
 
+/// What a caller tells again and again of its motion.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Refresh {
+    /// The id of the start.
+    pub id: String,
+    /// Whether the motion is to go on; it ends at once when not.
+    pub is_wanted: bool,
+}
+
 object!(MotionNow { id, fraction, message });
-object!(Told { life, seq, state, running, outcomes });
+object!(Told { life, running, outcomes });
+object!(Refresh { id, is_wanted });
 
 variants!(Request {
     "parts" => Parts {},
+    "state" => State {},
     "map" => Map {},
     "reach" => Reach { side, tip },
     "marked_goal" => MarkedGoal {},
@@ -146,6 +160,7 @@ variants!(Request {
 });
 variants!(Reply {
     "parts" => Parts { parts },
+    "state" => State { state },
     "map" => Map { map },
     "reach" => Reach { reach },
     "marked_goal" => MarkedGoal { goal },

@@ -152,7 +152,9 @@ proptest! {
         same(&Request::Start { id: id.clone(), motion })?;
         same(&Reply::Map { map })?;
         let running = vec![MotionNow { id: id.clone(), fraction: Some(0.5), message: id.clone() }];
-        same(&Told { life: id.clone(), seq: 7, state: Ok(state), running, outcomes: vec![(id, outcome)] })?;
+        same(&Reply::State { state })?;
+        same(&Refresh { id: id.clone(), is_wanted: false })?;
+        same(&Told { life: id.clone(), running, outcomes: vec![(id, outcome)] })?;
     }
 
     #[test]
@@ -168,6 +170,7 @@ fn the_other_requests_and_replies_read_back_equal() {
     let tip = Pose::planar(1.0, 2.0, 0.5);
     for request in [
         Request::Parts,
+        Request::State,
         Request::Map,
         Request::Reach { side: None, tip },
         Request::MarkedGoal,
@@ -216,7 +219,7 @@ fn what_is_no_word_is_refused_with_its_place() {
     let fault = |text: &str| from_str::<Request>(text).unwrap_err().to_string();
     assert_eq!(fault("nonsense").split(':').next(), Some("not JSON"));
     assert_eq!(fault("[]"), "expected an object");
-    assert!(fault(r#"{"kind":"resume"}"#).starts_with("kind: resume is unknown; known are parts, map"));
+    assert!(fault(r#"{"kind":"resume"}"#).starts_with("kind: resume is unknown; known are parts, state, map"));
     assert_eq!(fault(r#"{"kind":"start","id":"a"}"#), "motion: expected an object");
     let turn = r#"{"kind":"start","id":"a","motion":{"kind":"turn_by","radians":"1.5"}}"#;
     assert_eq!(fault(turn), "motion.radians: expected a number");
