@@ -1,50 +1,27 @@
 use anyhow::{Result, bail};
 
-use crate::process::{cargo, found, show};
+use crate::process::{cargo, show};
 
-/// The least share of our lines that tests must reach, in percent.
-const COVERAGE_MIN: &str = "80";
+mod coverage;
 
-/// Coverage of our crates, and perception on scenes it was not tuned on.
+type Part = fn() -> Result<()>;
+
+/// What is measured by hand, and what measures it. All of them make up the whole.
+const PARTS: [(&str, Part); 2] = [("scenes", scenes), ("coverage", coverage::measure)];
+
+/// Perception on scenes it was not tuned on, and the coverage of our crates.
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] => {
-            scenes()?;
-            coverage()?;
-        }
-        ["coverage"] => coverage()?,
-        ["scenes"] => scenes()?,
-        other => bail!("soak takes nothing, `coverage` or `scenes`, not {other:?}"),
+    let parts: Vec<_> =
+        PARTS.iter().filter(|(name, _)| arguments.is_empty() || arguments.iter().any(|given| given == name)).collect();
+    if parts.len() < arguments.len() {
+        bail!("soak takes nothing, or some of {}, not {arguments:?}", PARTS.map(|(name, _)| name).join(", "));
+    }
+    for (_, part) in parts {
+        part()?;
     }
     Ok(true)
 }
 
 fn scenes() -> Result<()> {
     show(cargo().args(["run", "--locked", "--package", "cerebellum-vision", "--example", "score"]))
-}
-
-/// The coverage tool reads the profiles itself, so that it works without the toolchain's own profile reader.
-fn coverage() -> Result<()> {
-    if !found("cargo-tarpaulin", "--version") {
-        bail!("cargo-tarpaulin is not found; `cargo install cargo-tarpaulin --locked` builds it");
-    }
-    show(cargo().args([
-        "tarpaulin",
-        "--engine",
-        "llvm",
-        "--workspace",
-        "--exclude",
-        "xtask",
-        "--skip-clean",
-        "--target-dir",
-        "target/coverage",
-        "--exclude-files",
-        "xtask/*",
-        "--fail-under",
-        COVERAGE_MIN,
-        "--out",
-        "Lcov",
-        "--output-dir",
-        "target/coverage",
-    ]))
 }
