@@ -91,16 +91,19 @@ async fn main() -> Result<(), StoreError> {
         store.find(&query, 5).await?;
         took[turn % kinds].push(started.elapsed().as_secs_f64() * 1e3);
     }
-    let p99_by_kind: Vec<String> = took.iter().map(|times| format!("{:.2}", percentile(times, 0.99))).collect();
+    let by_kind = |share: f64| -> String {
+        took.iter().map(|times| format!("{:.2}", percentile(times, share))).collect::<Vec<_>>().join(", ")
+    };
     let all: Vec<f64> = took.concat();
     println!(
         "{{\"processes\": {processes}, \"queries\": {}, \"fill_s\": {fill_s:.1}, \"p50_ms\": {:.2}, \"p99_ms\": {:.2}, \
-         \"max_ms\": {:.2}, \"p99_by_kind_ms\": [{}]}}",
+         \"max_ms\": {:.2}, \"p50_by_kind_ms\": [{}], \"p99_by_kind_ms\": [{}]}}",
         all.len(),
         percentile(&all, 0.5),
         percentile(&all, 0.99),
         percentile(&all, 1.0),
-        p99_by_kind.join(", ")
+        by_kind(0.5),
+        by_kind(0.99)
     );
     Ok(())
 }

@@ -15,8 +15,10 @@ const QUERY_CHARS_MAX: usize = 4_000;
 const LOOKED_UP_MAX: usize = 128;
 const TERMS_MAX: usize = 12;
 /// How many processes are ranked by the index, and how many of those are looked at as a whole.
-const RANKED_MAX: usize = 2_000;
-const CANDIDATES_MAX: usize = 64;
+const RANKED_MAX: usize = 1_000;
+const CANDIDATES_MAX: usize = 40;
+/// How many of those that the index cannot rank are compared by how often they worked.
+const COMPARED_MAX: usize = 500;
 /// A word nobody uses may be the beginning of one: from so many letters on, and so many words at most.
 const PREFIX_CHARS_MIN: usize = 3;
 const MEANINGS_MAX: i64 = 4;
@@ -36,8 +38,11 @@ pub(super) async fn find(from: &SqlitePool, query: &str, limit: usize) -> Result
     let mut keys = candidates(from, &terms, wanted).await?;
     keys.retain(|key| rows.iter().all(|row| row.key != *key));
     rows.extend(row::of_keys(from, &keys).await?);
-    let (total,): (i64,) = sqlx::query_as("SELECT count(*) FROM process").fetch_one(from).await?;
-    let mut ranked = rank(&terms, usize::try_from(total).unwrap_or(0), &name, rows);
+    // All that were ever made: near enough for telling rare words from common ones, and known without counting.
+    let made: Option<(i64,)> =
+        sqlx::query_as("SELECT seq FROM sqlite_sequence WHERE name = 'process'").fetch_optional(from).await?;
+    let total = made.map_or(0, |(made,)| usize::try_from(made).unwrap_or(0));
+    let mut ranked = rank(&terms, total, &name, rows);
     ranked.truncate(limit);
     Ok(ranked)
 }
@@ -123,7 +128,7 @@ async fn by_index(from: &SqlitePool, matching: &str, limit: usize) -> Result<Vec
 async fn most_merited(from: &SqlitePool, matching: &str, limit: usize) -> Result<Vec<i64>, sqlx::Error> {
     let read = "SELECT key FROM process WHERE key IN (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?) \
                 ORDER BY +merit DESC LIMIT ?";
-    let query = sqlx::query_as(read).bind(matching).bind(row::signed(RANKED_MAX.max(limit))).bind(row::signed(limit));
+    let query = sqlx::query_as(read).bind(matching).bind(row::signed(COMPARED_MAX.max(limit))).bind(row::signed(limit));
     Ok(keys(query.fetch_all(from).await?))
 }
 

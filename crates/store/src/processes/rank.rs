@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use cerebellum_core::RankedProcess;
 
 use super::index::Words;
@@ -17,8 +19,8 @@ pub(super) struct Term {
 }
 
 impl Term {
-    fn stands_in<T: AsRef<str>>(&self, words: &[T]) -> bool {
-        self.meanings.iter().any(|meaning| words.iter().any(|word| word.as_ref() == meaning))
+    fn stands_in(&self, words: &BTreeSet<&str>) -> bool {
+        self.meanings.iter().any(|meaning| words.contains(meaning.as_str()))
     }
 
     /// How much the word tells: much when few of the `total` processes have it.
@@ -45,8 +47,8 @@ pub(super) fn rank(terms: &[Term], total: usize, name: &str, candidates: Vec<Row
 /// How much of what the query tells stands in the process, 0 to 1.
 fn matched(terms: &[Term], total: usize, row: &Row) -> f64 {
     let words = Words::of(&row.stored.process);
-    let all: Vec<&str> = words.different().into_iter().collect();
-    let named: Vec<&String> = words.name.iter().chain(&words.tags).collect();
+    let all = words.different();
+    let named: BTreeSet<&str> = words.name.iter().chain(&words.tags).map(String::as_str).collect();
     let share = |stands: &dyn Fn(&Term) -> bool| {
         let weights = |terms: &mut dyn Iterator<Item = &Term>| terms.map(|term| term.weight(total)).sum::<f64>();
         weights(&mut terms.iter().filter(|term| stands(term))) / weights(&mut terms.iter()).max(f64::MIN_POSITIVE)
