@@ -13,12 +13,12 @@ use cerebellum_wire::tools::skill_control::{
     set_skill_enabled, stop_skill,
 };
 use cerebellum_wire::{ToolError, ToolOutcome, ToolSpec, arguments, skill, text};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use self::budget::{Budget, CallError};
 pub use self::catalogs::{CatalogError, Catalogs};
 use self::names::Names;
+use crate::fitting;
 
 mod budget;
 mod catalogs;
@@ -235,20 +235,6 @@ fn unknown_skill(skill_id: &str, known: &[String]) -> Failure {
 fn shown_names(known: &[String]) -> Value {
     let shown: Vec<String> = known.iter().take(KNOWN_MAX).map(|name| text::cut(name)).collect();
     json!({"known": shown})
-}
-
-/// The first items, as many as fit into so many bytes of JSON; one that is too large for what is left is passed over.
-fn fitting<T: Serialize>(items: impl Iterator<Item = T>, bytes_max: usize) -> Vec<T> {
-    let mut left = bytes_max;
-    let mut fitting = Vec::new();
-    for item in items {
-        let bytes = serde_json::to_string(&item).map_or(0, |text| text.len() + 1);
-        if bytes <= left {
-            left -= bytes;
-            fitting.push(item);
-        }
-    }
-    fitting
 }
 
 fn refused_fill(error: &FillError) -> Failure {
