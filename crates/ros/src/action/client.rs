@@ -1,10 +1,12 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cerebellum_core::Subscription;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
+use tokio_util::task::TaskTracker;
 
 use super::{Names, Status};
 use crate::bus::{CallError, Endpoint, Qos, RosBus, Sink, call_again};
@@ -22,6 +24,11 @@ const RESULT_PATIENCE: Duration = Duration::from_secs(600);
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How long a server may be away from the graph before its goal is lost.
 const AWAY_MAX: Duration = Duration::from_secs(1);
+
+/// How often a cancel is tried.
+const CANCELS: usize = 10;
+/// What a server answers to a cancel of a goal that it does not know.
+const UNKNOWN_GOAL: i8 = 2;
 
 /// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,15 +84,24 @@ pub struct Client {
     names: Names,
 }
 
-/// A goal that a server took. It goes on when this is dropped: cancel it.
+/// A goal that was sent. Dropping it before it is over cancels it.
 pub struct Goal {
+    asked: Arc<Asked>,
+    /// Whether nothing is left to cancel.
+    is_over: AtomicBool,
+    tasks: TaskTracker,
+    runtime: tokio::runtime::Handle,
+    _feedback: Option<Subscription>,
+}
+
+/// What is needed to ask for a goal's end.
+struct Asked {
     bus: Arc<dyn RosBus>,
     action: String,
     id: Uuid,
     get_result: Endpoint,
     cancel_type: RosType,
     cancel_name: String,
-    _feedback: Option<Subscription>,
 }
 
 impl Client {
@@ -105,12 +121,13 @@ impl Client {
         found.ok_or_else(|| ActionError::Unavailable { action: self.action.clone() })
     }
 
-    /// Sends a goal. `feedback` gets the CDR of each feedback message of this goal; it runs on the bus's task and must not
+    /// Sends a goal; dropping the future cancels it, also where its answer is still on its way. `feedback` gets the CDR of each feedback message of this goal; it runs on the bus's task and must not
     /// block. `type_name` is the action's, such as `nav2_msgs/action/NavigateToPose`.
     pub async fn send<G: Serialize>(
         &self,
         type_name: &str,
         goal: &G,
+        tasks: &TaskTracker,
         feedback: impl Fn(&[u8]) + Send + Sync + 'static,
     ) -> Result<Goal, ActionError> {
         let (send_goal, get_result) = (self.service(&self.names.send_goal)?, self.service(&self.names.get_result)?);
@@ -119,31 +136,33 @@ impl Client {
             return Err(ActionError::OtherType { action: self.action.clone(), found });
         }
         let id = Uuid::random();
-        let feedback = self.feedback(id, feedback).await;
         let request = encode(&SendGoalRequest { goal_id: id, goal });
-        let response = call_again(&self.bus, &send_goal.name, &send_goal.ros_type, request, ANSWER_DEADLINE).await;
-        // A goal whose answer did not come may be running all the same.
+        // Before it is sent: a goal whose answer is not waited for may be running all the same.
         let goal = Goal {
-            bus: Arc::clone(&self.bus),
-            action: self.action.clone(),
-            id,
-            get_result,
-            cancel_type: self.cancel_type(),
-            cancel_name: self.names.cancel_goal.clone(),
-            _feedback: feedback,
+            asked: Arc::new(Asked {
+                bus: Arc::clone(&self.bus),
+                action: self.action.clone(),
+                id,
+                get_result,
+                cancel_type: self.cancel_type(),
+                cancel_name: self.names.cancel_goal.clone(),
+            }),
+            is_over: AtomicBool::new(false),
+            tasks: tasks.clone(),
+            runtime: tokio::runtime::Handle::current(),
+            _feedback: self.feedback(id, feedback).await,
         };
-        let response = match response {
-            Ok(response) => response,
-            Err(error) => {
-                let lost = self.failed("send_goal", &error);
-                if let Err(error) = goal.cancel().await {
-                    tracing::warn!(action = self.action, %error, "a goal whose answer did not come may be running");
-                }
-                return Err(lost);
-            }
-        };
+        let response = call_again(&self.bus, &send_goal.name, &send_goal.ros_type, request, ANSWER_DEADLINE).await;
+        let response = response.map_err(|error| {
+            goal.is_over.store(error == CallError::Unavailable, Ordering::Relaxed);
+            self.failed("send_goal", &error)
+        })?;
         let response: SendGoalResponse = decode(&response).map_err(|error| self.garbled("send_goal", &error))?;
-        if response.accepted { Ok(goal) } else { Err(ActionError::Rejected { action: self.action.clone() }) }
+        if response.accepted {
+            return Ok(goal);
+        }
+        goal.is_over.store(true, Ordering::Relaxed);
+        Err(ActionError::Rejected { action: self.action.clone() })
     }
 
     /// Cancels every goal of the action, whoever sent it. Answers how many are being cancelled.
@@ -187,11 +206,11 @@ impl Client {
 impl Goal {
     /// Waits for what the goal comes to, as long as its server lives.
     pub async fn result<R: DeserializeOwned>(&self) -> Result<Ended<R>, ActionError> {
-        let request = encode(&GetResultRequest { goal_id: self.id });
+        let request = encode(&GetResultRequest { goal_id: self.asked.id });
         let asking = async {
             loop {
-                let (name, ros_type) = (&self.get_result.name, &self.get_result.ros_type);
-                match self.bus.call(name, ros_type, request.clone(), RESULT_PATIENCE).await {
+                let (name, ros_type) = (&self.asked.get_result.name, &self.asked.get_result.ros_type);
+                match self.asked.bus.call(name, ros_type, request.clone(), RESULT_PATIENCE).await {
                     Ok(response) => return Ok(response),
                     // Too early an end without an answer: the server may be on its way out, which the other branch sees.
                     Err(CallError::TimedOut { .. } | CallError::Unavailable) => tokio::time::sleep(LOOK_EVERY).await,
@@ -205,34 +224,66 @@ impl Goal {
             response = asking => response?,
             reason = self.until_gone() => return Err(ActionError::Lost { reason }),
         };
-        let garbled = |error| ActionError::Garbled { reason: format!("{}: {error}", self.get_result.name) };
+        let garbled = |error| ActionError::Garbled { reason: format!("{}: {error}", self.asked.get_result.name) };
         let response: GetResultResponse<R> = decode(&response).map_err(garbled)?;
-        Ok(Ended { status: Status::of(response.status), result: response.result })
+        let status = Status::of(response.status);
+        self.is_over.store(status.is_over(), Ordering::Relaxed);
+        Ok(Ended { status, result: response.result })
     }
 
     /// Cancels the goal. It is over when [`Self::result`] says so.
     pub async fn cancel(&self) -> Result<(), ActionError> {
-        let request = encode(&CancelRequest { goal_info: GoalInfo { goal_id: self.id, ..GoalInfo::default() } });
-        let response = self.bus.call(&self.cancel_name, &self.cancel_type, request, ANSWER_DEADLINE).await;
-        let lost = |error| ActionError::Lost { reason: format!("{}: {error}", self.cancel_name) };
-        response.map(|_| ()).map_err(lost)
+        self.asked.cancel().await.map(|_| ())
     }
 
     async fn until_gone(&self) -> String {
         let mut seen = Instant::now();
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            let reason = match self.bus.graph() {
+            let reason = match self.asked.bus.graph() {
                 Err(error) => error.to_string(),
-                Ok(graph) if graph.services.iter().any(|endpoint| endpoint.name == self.get_result.name) => {
+                Ok(graph) if graph.services.iter().any(|endpoint| endpoint.name == self.asked.get_result.name) => {
                     seen = Instant::now();
                     continue;
                 }
-                Ok(_) => format!("the server of {} left the bus in the middle of a goal", self.action),
+                Ok(_) => format!("the server of {} left the bus in the middle of a goal", self.asked.action),
             };
             if seen.elapsed() >= AWAY_MAX {
                 return reason;
             }
+        }
+    }
+}
+
+impl Drop for Goal {
+    fn drop(&mut self) {
+        if !self.is_over.load(Ordering::Relaxed) {
+            self.tasks.spawn_on(Arc::clone(&self.asked).see_to_its_end(), &self.runtime);
+        }
+    }
+}
+
+impl Asked {
+    /// Answers whether the server knows the goal.
+    async fn cancel(&self) -> Result<bool, ActionError> {
+        let request = encode(&CancelRequest { goal_info: GoalInfo { goal_id: self.id, ..GoalInfo::default() } });
+        let response = self.bus.call(&self.cancel_name, &self.cancel_type, request, ANSWER_DEADLINE).await;
+        let lost = |error| ActionError::Lost { reason: format!("{}: {error}", self.cancel_name) };
+        let response = response.map_err(lost)?;
+        let garbled = |error| ActionError::Garbled { reason: format!("{}: {error}", self.cancel_name) };
+        let response: CancelResponse = decode(&response).map_err(garbled)?;
+        Ok(response.return_code != UNKNOWN_GOAL)
+    }
+
+    /// Cancels until the server has heard it. A goal that it does not know may be on its way to it.
+    async fn see_to_its_end(self: Arc<Self>) {
+        for _ in 0..CANCELS {
+            match self.cancel().await {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => tracing::warn!(action = self.action, %error, "a goal is not cancelled yet"),
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 }

@@ -21,6 +21,7 @@ const TYPE_NAME: &str = "cerebellum_robot_interfaces/action/JsonTask";
 struct Echo {
     may_end: Arc<Semaphore>,
     working: Arc<AtomicUsize>,
+    begun: Arc<AtomicUsize>,
 }
 
 struct Working(Arc<AtomicUsize>);
@@ -43,6 +44,7 @@ impl Work for Echo {
     }
 
     async fn run(&self, goal: String, feedback: &(dyn Fn(JsonText) + Send + Sync)) -> Finish<JsonText> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
         self.working.fetch_add(1, Ordering::SeqCst);
         let _working = Working(Arc::clone(&self.working));
         feedback(JsonText { json: format!("working on {goal}") });
@@ -54,6 +56,7 @@ impl Work for Echo {
 struct Served {
     may_end: Arc<Semaphore>,
     working: Arc<AtomicUsize>,
+    begun: Arc<AtomicUsize>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -62,11 +65,12 @@ impl Served {
     async fn on(bus: &Arc<dyn RosBus>) -> Self {
         let (may_end, working) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(0)));
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        let work = Echo { may_end: may_end.clone(), working: working.clone() };
+        let begun = Arc::new(AtomicUsize::new(0));
+        let work = Echo { may_end: may_end.clone(), working: working.clone(), begun: begun.clone() };
         let clock = Arc::new(FakeClock::at(Stamp::from_secs_f64(1_000.0)));
         serve(Arc::clone(bus), "/echo", JSON_TASK, work, clock, &tasks, stop.clone());
         eventually("the action is there", || bus.graph().unwrap().services.len() == 3).await;
-        Self { may_end, working, tasks, stop }
+        Self { may_end, working, begun, tasks, stop }
     }
 
     fn works_on(&self) -> usize {
@@ -85,7 +89,7 @@ fn text(json: &str) -> JsonText {
 }
 
 async fn send(client: &Client, json: &str) -> Result<Goal, ActionError> {
-    client.send(TYPE_NAME, &text(json), |_| {}).await
+    client.send(TYPE_NAME, &text(json), &TaskTracker::new(), |_| {}).await
 }
 
 async fn ended(goal: &Goal) -> Result<(Status, String), ActionError> {
@@ -107,6 +111,7 @@ pub(crate) async fn goals_and_cancels(theirs: &Arc<dyn RosBus>, ours: &Arc<dyn R
     a_goal_gives_feedback_and_a_result(&served, &client).await;
     a_cancel_ends_the_work_and_says_so(&served, &client).await;
     a_new_goal_takes_the_place_of_the_one_that_runs(&served, &client).await;
+    a_goal_that_is_dropped_is_cancelled_also_while_it_is_sent(&served, &client).await;
     a_server_that_dies_in_the_middle_is_lost(served, &client).await;
 }
 
@@ -114,7 +119,7 @@ async fn a_goal_gives_feedback_and_a_result(served: &Served, client: &Client) {
     let told: Arc<Mutex<Vec<String>>> = Arc::default();
     let into = told.clone();
     let asked = text("a");
-    let goal = client.send(TYPE_NAME, &asked, move |bytes| {
+    let goal = client.send(TYPE_NAME, &asked, &served.tasks, move |bytes| {
         let message: FeedbackMessage<JsonText> = decode(bytes).unwrap();
         into.lock().unwrap().push(message.feedback.json);
     });
@@ -151,8 +156,34 @@ async fn a_new_goal_takes_the_place_of_the_one_that_runs(served: &Served, client
     assert_eq!(ended(&second).await, Ok((Status::Succeeded, "second".into())));
 }
 
+async fn a_goal_that_is_dropped_is_cancelled_also_while_it_is_sent(served: &Served, client: &Client) {
+    let goal = send(client, "a").await.unwrap();
+    eventually("it works", || served.works_on() == 1).await;
+    drop(goal);
+    eventually("it is cancelled", || served.works_on() == 0).await;
+    let before = served.begun.load(Ordering::SeqCst);
+    for _ in 0..5 {
+        tokio::select! {
+            biased;
+            sent = send(client, "b") => drop(sent),
+            () = tokio::time::sleep(std::time::Duration::from_millis(1)) => {}
+        }
+    }
+    let last = send(client, "last").await.unwrap();
+    served.may_end.add_permits(1);
+    let (status, _) = ended(&last).await.unwrap();
+    // A goal that was on its way may take the place of one that follows it, and is then cancelled itself.
+    assert!(status == Status::Succeeded || status == Status::Aborted, "{status:?}");
+    eventually("all are over", || served.works_on() == 0).await;
+    assert!(served.begun.load(Ordering::SeqCst) > before);
+    while served.may_end.try_acquire().is_ok_and(|permit| {
+        permit.forget();
+        true
+    }) {}
+}
+
 async fn a_server_that_dies_in_the_middle_is_lost(served: Served, client: &Client) {
-    let other = client.send("nav2_msgs/action/NavigateToPose", &text("a"), |_| {}).await;
+    let other = client.send("nav2_msgs/action/NavigateToPose", &text("a"), &served.tasks, |_| {}).await;
     assert!(matches!(other, Err(ActionError::OtherType { .. })));
     let goal = send(client, "a").await.unwrap();
     eventually("it works", || served.works_on() == 1).await;

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cerebellum_core::{
-    BaseState, Body, Clock, FloorMap, HandState, KeepOut, Limits, Motion, MotionDone, MotionFailure, MotionProgress,
-    Parts, PlanarPose, Pose, Reach, Robot, RobotError, RobotState, RunningMotion, Safety, Side, Stamp, StopReport,
-    StopState,
+    BaseState, Body, COMMAND_EXPIRY, Clock, FloorMap, HandState, KeepOut, Limits, Motion, MotionDone, MotionFailure,
+    MotionProgress, Parts, PlanarPose, Pose, Reach, Robot, RobotError, RobotState, RunningMotion, Safety, Side, Stamp,
+    StopReport, StopState,
 };
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
@@ -193,17 +193,26 @@ impl Ros2 {
         Ok(beating)
     }
 
-    /// Says from this task, and no other, that the motion goes on.
+    /// Says from this task, and no other, that the motion goes on; it expires when this task was not run for too long.
     async fn while_beating<T>(&self, work: impl Future<Output = T>) -> Result<T, MotionFailure> {
         let beating = self.heart().await?;
         let mut ticks = tokio::time::interval(BEAT_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut last = self.clock.monotonic();
         let mut work = std::pin::pin!(work);
         loop {
             tokio::select! {
+                // The time first: a process that was frozen must not go on with what expired meanwhile.
                 biased;
+                _ = ticks.tick() => {
+                    let now = self.clock.monotonic();
+                    if now.saturating_sub(last) > COMMAND_EXPIRY {
+                        return Err(MotionFailure::Expired);
+                    }
+                    last = now;
+                    beating.beat();
+                }
                 done = &mut work => return Ok(done),
-                _ = ticks.tick() => beating.beat(),
             }
         }
     }

@@ -20,6 +20,8 @@ use crate::msg::common::Text;
 use crate::msg::robot::{JSON_CALL, JsonReply, JsonRequest};
 use crate::msg::{Message, decode, encode};
 
+#[cfg(unix)]
+mod process;
 mod ros2;
 mod zenoh;
 

@@ -72,7 +72,7 @@ pub async fn watch_over(bus: Arc<dyn RosBus>, config: Ros2Config, clock: Arc<dyn
                 changed = newest.changed() => if changed.is_ok() { newest.mark_changed() },
                 () = clock.sleep(left) => {
                     tracing::error!("whoever drives the robot is not heard of any more; stopping it");
-                    halt(&bus, &config, &clock).await;
+                    halt(&bus, &config, &clock, &mut newest).await;
                 }
             }
         }
@@ -80,7 +80,13 @@ pub async fn watch_over(bus: Arc<dyn RosBus>, config: Ros2Config, clock: Arc<dyn
     stop.run_until_cancelled(watching).await;
 }
 
-async fn halt(bus: &Arc<dyn RosBus>, config: &Ros2Config, clock: &Arc<dyn Clock>) {
+/// Cancels, and commands zero until somebody drives again.
+async fn halt(
+    bus: &Arc<dyn RosBus>,
+    config: &Ros2Config,
+    clock: &Arc<dyn Clock>,
+    newest: &mut watch::Receiver<(bool, Duration)>,
+) {
     let cancelling = future::join_all(config.actions().into_iter().map(|action| cancel(bus, action)));
     let zeroing = async {
         let cmd_vel = CmdVel::new(Arc::clone(bus), config, Arc::clone(clock));
@@ -90,7 +96,13 @@ async fn halt(bus: &Arc<dyn RosBus>, config: &Ros2Config, clock: &Arc<dyn Clock>
             tokio::time::sleep(ZERO_EVERY).await;
         }
     };
-    tokio::join!(cancelling, zeroing);
+    let until_driven = async {
+        tokio::select! {
+            () = zeroing => {}
+            changed = newest.changed() => if changed.is_ok() { newest.mark_changed() },
+        }
+    };
+    tokio::join!(cancelling, until_driven);
 }
 
 async fn cancel(bus: &Arc<dyn RosBus>, action: String) {

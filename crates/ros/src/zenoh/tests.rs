@@ -8,8 +8,8 @@ use crate::msg::common::Text;
 /// Programs that use the bus, and how they end.
 pub(crate) struct Program {
     pub(crate) bus: Arc<ZenohBus>,
-    tasks: TaskTracker,
-    stop: CancellationToken,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stop: CancellationToken,
 }
 
 impl Program {

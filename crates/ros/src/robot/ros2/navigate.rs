@@ -1,10 +1,9 @@
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cerebellum_core::{MotionDone, MotionFailure, MotionProgress, PlanarPose};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
-use tokio_util::task::TaskTracker;
 
 use super::{Ros2, floor};
 use crate::action::{ActionError, Client, Ended, Goal, Status};
@@ -48,25 +47,23 @@ impl Ros2 {
         let header = Header::new(self.clock.now(), &self.config.frames[0]);
         let pose = PoseStamped { header, pose: (&goal.to_pose()).into() };
         let goal = NavigateGoal { pose, behavior_tree: "" };
-        let sending = client.send(ACTION_TYPE, &goal, move |bytes| {
+        let sending = client.send(ACTION_TYPE, &goal, &self.tasks, move |bytes| {
             if let Ok(message) = decode::<FeedbackMessage<NavigateFeedback<'_>>>(bytes) {
                 told.send_replace(Some(message.feedback.distance_remaining));
             }
         });
         let goal = sending.await.map_err(|error| failure(&error))?;
-        let held = Held::new(goal, &self.tasks);
         let ended = match layout {
-            NavigateLayout::Plain => follow::<u8>(&held, &left, progress).await.map(|ended| (ended.status, None)),
-            NavigateLayout::Coded => follow::<u16>(&held, &left, progress)
+            NavigateLayout::Plain => follow::<u8>(&goal, &left, progress).await.map(|ended| (ended.status, None)),
+            NavigateLayout::Coded => follow::<u16>(&goal, &left, progress)
                 .await
                 .map(|ended| (ended.status, Some(format!("code {}", ended.result)))),
-            NavigateLayout::Worded => follow::<NavigateResult>(&held, &left, progress).await.map(|ended| {
+            NavigateLayout::Worded => follow::<NavigateResult>(&goal, &left, progress).await.map(|ended| {
                 let NavigateResult { error_code, error_msg } = ended.result;
                 (ended.status, Some(format!("{error_msg} (code {error_code})")))
             }),
         };
         let (status, said) = ended.map_err(|error| failure(&error))?;
-        held.is_over();
         let said = said.map(|said| format!(": {said}")).unwrap_or_default();
         let outcome = match status {
             Status::Succeeded => Ok(MotionDone::default()),
@@ -104,12 +101,11 @@ impl Ros2 {
 }
 
 async fn follow<R: DeserializeOwned>(
-    held: &Held,
+    goal: &Goal,
     left: &watch::Sender<Option<f32>>,
     progress: &dyn MotionProgress,
 ) -> Result<Ended<R>, ActionError> {
     let mut news = left.subscribe();
-    let goal = held.goal();
     let mut ending = std::pin::pin!(goal.result::<R>());
     let mut whole: Option<f32> = None;
     loop {
@@ -135,40 +131,5 @@ pub(super) fn failure(error: &ActionError) -> MotionFailure {
         ActionError::Unavailable { .. } | ActionError::Lost { .. } | ActionError::Garbled { .. } => {
             MotionFailure::Lost { reason: error.to_string() }
         }
-    }
-}
-
-/// Cancels the goal when it is dropped before its end.
-pub(super) struct Held {
-    goal: Mutex<Option<Arc<Goal>>>,
-    tasks: TaskTracker,
-    runtime: tokio::runtime::Handle,
-}
-
-impl Held {
-    pub(super) fn new(goal: Goal, tasks: &TaskTracker) -> Self {
-        let goal = Mutex::new(Some(Arc::new(goal)));
-        Self { goal, tasks: tasks.clone(), runtime: tokio::runtime::Handle::current() }
-    }
-
-    pub(super) fn goal(&self) -> Arc<Goal> {
-        let goal = self.goal.lock().expect("no holder of this lock panics");
-        Arc::clone(goal.as_ref().expect("it is there until it is over"))
-    }
-
-    pub(super) fn is_over(&self) {
-        self.goal.lock().expect("no holder of this lock panics").take();
-    }
-}
-
-impl Drop for Held {
-    fn drop(&mut self) {
-        let Some(goal) = self.goal.lock().expect("no holder of this lock panics").take() else { return };
-        let cancelling = async move {
-            if let Err(error) = goal.cancel().await {
-                tracing::error!(%error, "a goal was not cancelled");
-            }
-        };
-        self.tasks.spawn_on(cancelling, &self.runtime);
     }
 }

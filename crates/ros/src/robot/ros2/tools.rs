@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use super::Ros2;
-use super::navigate::{Held, failure};
+use super::navigate::failure;
 use crate::action::{ActionError, Client, Status};
 use crate::bus::{CallError, call_again};
 use crate::msg::action::{FeedbackMessage, JsonText};
@@ -16,7 +16,7 @@ use crate::msg::std_srvs::{EMPTY, Nothing, SET_BOOL, SetBoolRequest, Success, TR
 use crate::msg::{RosType, decode, encode};
 
 const TASK_TYPE: &str = "cerebellum_robot_interfaces/action/JsonTask";
-/// How long the base may take to stand still before a tool works.
+/// How long a tool's own cancel may take.
 const CANCEL_DEADLINE: Duration = Duration::from_secs(2);
 
 /// What one tool of an owner's robot does.
@@ -265,13 +265,12 @@ impl Ros2 {
         let client = Client::new(std::sync::Arc::clone(&self.bus), action);
         let (said, mut news) = watch::channel(String::new());
         let goal = JsonText { json };
-        let sending = client.send(TASK_TYPE, &goal, move |bytes| {
+        let sending = client.send(TASK_TYPE, &goal, &self.tasks, move |bytes| {
             if let Ok(message) = decode::<FeedbackMessage<JsonText>>(bytes) {
                 said.send_replace(message.feedback.json);
             }
         });
-        let held = Held::new(sending.await.map_err(|error| failure(&error))?, &self.tasks);
-        let goal = held.goal();
+        let goal = sending.await.map_err(|error| failure(&error))?;
         let mut ending = std::pin::pin!(goal.result::<JsonText>());
         let mut is_told = true;
         let ended = loop {
@@ -284,7 +283,6 @@ impl Ros2 {
             }
         };
         let ended = ended.map_err(|error: ActionError| failure(&error))?;
-        held.is_over();
         match ended.status {
             Status::Succeeded | Status::Aborted if !ended.result.json.is_empty() => Ok(ended.result.json),
             Status::Succeeded => Ok(json!({"ok": true}).to_string()),
