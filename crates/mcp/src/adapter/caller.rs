@@ -10,7 +10,10 @@ const SESSION_CHARS: usize = 8;
 /// Who calls: the name the client gives itself, and the beginning of its session's id. Nobody proves a name; it is for
 /// people and for telling callers apart.
 pub(crate) fn of(context: &RequestContext<RoleServer>) -> Caller {
-    let client = context.peer.peer_info().map(|info| shown(&info.client_info.name));
+    // Since July 2026 each request says it; before, the session's first one did.
+    let told = context.meta.client_info().map(|client| client.name);
+    let told = told.or_else(|| context.peer.peer_info().map(|info| info.client_info.name.clone()));
+    let client = told.map(|name| shown(&name));
     let session = context
         .extensions
         .get::<http::request::Parts>()

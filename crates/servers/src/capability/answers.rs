@@ -40,6 +40,9 @@ impl Server {
 
     pub(super) async fn get_state(&self) -> Result<ToolOutcome, Failure> {
         let state = self.drives.state().await?;
+        if let Some(base) = state.base.as_ref().filter(|base| !base.is_moving && state.running.is_none()) {
+            self.stands.stands_at(base.pose, self.ports.clock.now());
+        }
         let base = state.base.as_ref().map(|base| {
             let pose = super::place(&base.pose);
             get_state::Base {
@@ -241,11 +244,11 @@ impl Server {
         Ok(ToolOutcome::done(&allow_gripper_touch::Answer {}))
     }
 
-    /// Waits as long as the robot takes to be measured: stopping has no deadline of ours, since the robot has its own.
     pub(super) async fn stop(&self, by: &str) -> Result<ToolOutcome, Failure> {
-        let report = self.ports.robot.stop(by).await?;
+        let report = self.drives.stop(by).await?;
         let speed_mps = words::metres(report.speed_mps);
-        let latched = self.drives.state().await.is_ok_and(|state| state.stop.is_latched);
+        // A robot that has stopped is latched by its port's promise, unless it says otherwise.
+        let latched = self.drives.state().await.map_or(report.is_stopped, |state| state.stop.is_latched);
         let answer = stop::Answer { stopped: report.is_stopped, speed_mps, latched };
         if report.is_stopped && latched {
             return Ok(ToolOutcome::done(&answer));

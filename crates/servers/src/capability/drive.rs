@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cerebellum_core::{Motion, MotionDone, MotionFailure, RobotError, RobotState, RunningMotion, Stamp};
+use cerebellum_core::{Motion, MotionDone, MotionFailure, RobotError, RobotState, RunningMotion, Stamp, StopReport};
 use cerebellum_mcp::CallContext;
 use cerebellum_wire::tools::motion as words;
 use cerebellum_wire::{ToolError, ToolOutcome, text};
@@ -22,6 +22,8 @@ const TELL_AT_MOST: Duration = Duration::from_millis(200);
 const MOTION_MAX: Duration = Duration::from_secs(1_800);
 /// How long the robot may take to answer a question.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
+/// How long a stop may take to be measured: the robot's own two seconds, and its link.
+const STOP_MAX: Duration = Duration::from_secs(5);
 /// How long a cancelled call waits until the robot is measured to stand still. Below the second that the protocol's side
 /// gives it.
 const STILL_MAX: Duration = Duration::from_millis(800);
@@ -106,6 +108,17 @@ impl Drives {
         }
     }
 
+    /// Stops the robot and waits until that is measured.
+    pub(super) async fn stop(&self, by: &str) -> Result<StopReport, RobotError> {
+        tokio::select! {
+            biased;
+            report = self.ports.robot.stop(by) => report,
+            () = self.ports.wall.sleep(STOP_MAX) => Err(RobotError::Unavailable {
+                reason: format!("no answer to stop within {} s", STOP_MAX.as_secs()),
+            }),
+        }
+    }
+
     /// What the robot measures now.
     pub(super) async fn state(&self) -> Result<RobotState, RobotError> {
         self.within("state", self.ports.robot.state()).await
@@ -175,6 +188,7 @@ impl Claim<'_> {
                 | Motion::Stance { .. }
         );
         if moves_base {
+            self.note_stand(stands).await;
             stands.leaves(clock.now());
         }
         let started = wall.monotonic();

@@ -389,7 +389,7 @@ fn check_grasp(given: &Map<String, Value>) -> Result<(), Failure> {
     if width.is_some_and(|width| width <= 0.0) {
         return Err(numbers::refused(
             "max_width_m",
-            "width_m must be more than 0".to_owned(),
+            "width_m must be more than 0; max_width_m accepts widths up to 1 m".to_owned(),
             "Give the grasp as grasp_pose answered it.",
         ));
     }

@@ -109,7 +109,7 @@ impl Waypoints {
             Err(error) => error,
         };
         let aside = aside(&self.path)?;
-        let copy = parse(&beside(&self.path, "last-good"));
+        let copy = parse_copy(&beside(&self.path, "last-good"));
         let (content, told) = match copy {
             Ok(content) => {
                 let count = content.waypoints.len();
@@ -155,21 +155,23 @@ async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(doing).await.unwrap_or_else(|error| Err(io::Error::other(error).into()))
 }
 
+/// The file's places. A file that was never there has none; one that vanished is damage.
 fn parse(path: &Path) -> io::Result<Content> {
-    match fs::read(path) {
-        Ok(bytes) => {
-            let content: Content = serde_json::from_slice(&bytes)?;
-            let is_finite = |saved: &Saved| [saved.x, saved.y, saved.yaw_deg].iter().all(|value| value.is_finite());
-            if content.waypoints.iter().all(is_finite) {
-                Ok(content)
-            } else {
-                Err(io::Error::other("a place has a number that is not finite"))
-            }
-        }
+    match parse_copy(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && !beside(path, "last-good").exists() => {
             Ok(Content::default())
         }
-        Err(error) => Err(error),
+        parsed => parsed,
+    }
+}
+
+fn parse_copy(path: &Path) -> io::Result<Content> {
+    let content: Content = serde_json::from_slice(&fs::read(path)?)?;
+    let is_finite = |saved: &Saved| [saved.x, saved.y, saved.yaw_deg].iter().all(|value| value.is_finite());
+    if content.waypoints.iter().all(is_finite) {
+        Ok(content)
+    } else {
+        Err(io::Error::other("a place has a number that is not finite"))
     }
 }
 

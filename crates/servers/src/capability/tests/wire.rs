@@ -122,3 +122,44 @@ async fn a_key_in_meta_reaches_the_server_and_the_caller_is_named() {
         cerebellum_core::Safety::resume(served.robot.as_ref(), "test").await.unwrap();
     }
 }
+
+#[tokio::test]
+async fn a_motion_is_dropped_when_standard_input_closes() {
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+    let folder = tempfile::tempdir().unwrap();
+    let this = std::env::current_exe().unwrap();
+    let program = this.parent().and_then(|deps| deps.parent()).unwrap().join("examples/motion_fixture");
+    let mut child = tokio::process::Command::new(program)
+        .arg(folder.path())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();
+    let messages = [
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+            "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "turn_by",
+            "arguments": {"degrees": 90}, "_meta": {"progressToken": 1}}}),
+    ];
+    for message in messages {
+        stdin.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+    let begun = async {
+        loop {
+            let line = stdout.next_line().await.unwrap().expect("the program ended");
+            if line.contains("notifications/progress") {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, begun).await.expect("no progress came at once");
+    drop(stdin);
+    let status = tokio::time::timeout(PATIENCE, child.wait()).await.expect("the program went on").unwrap();
+    assert!(status.success());
+    assert_eq!(std::fs::read_to_string(folder.path().join("ended")).unwrap(), "Some(Dropped)");
+}
