@@ -4,7 +4,6 @@
 
 use std::path::PathBuf;
 
-use cerebellum_sim::simulator::still::View;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::{Log, LogFormat};
@@ -15,8 +14,12 @@ use crate::telemetry;
 pub mod arguments;
 /// `call`: one tool of one server.
 pub mod call;
+/// `check`: anyone's robot against the contract.
+pub mod check;
 /// `config`: what is set, where, and what is wrong with it.
 pub mod config;
+/// `demo`: everything on a simulated robot.
+pub mod demo;
 /// Pictures in answers, for people.
 mod pictures;
 /// `schema`: what others may rely on, as JSON Schemas.
@@ -29,8 +32,19 @@ pub mod sim;
 mod target;
 /// `tools`: what a server offers.
 pub mod tools;
+/// `vision-node`: the ROS node that looks.
+pub mod vision_node;
 
+pub use call::CallArgs;
+pub use check::CheckArgs;
+pub use config::{ConfigArgs, ConfigCommand};
+pub use demo::DemoArgs;
+pub use schema::SchemaArgs;
 pub use serving::ServingArgs;
+pub use sim::{SimArgs, SimCommand};
+pub use target::TargetArgs;
+pub use tools::ToolsArgs;
+pub use vision_node::{EngineArg, VisionNodeArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -120,6 +134,8 @@ pub enum Command {
     Call(CallArgs),
     /// List the tools of an MCP server
     Tools(ToolsArgs),
+    /// Examine anyone's robot servers against the contract, and say what to change
+    Check(CheckArgs),
     /// Show, check or write the configuration
     Config(ConfigArgs),
     /// Print what others may rely on, as JSON Schemas
@@ -138,312 +154,6 @@ Examples:
   cerebellum perception-buffer --transport http         at http://127.0.0.1:9202/mcp, and /sse for old clients
   cerebellum perception-buffer --transport http --host 0.0.0.0 --allowed-host robot.tailnet.ts.net --token-file token";
 
-/// Arguments of `demo`.
-#[derive(Args, Clone, Debug)]
-#[command(
-    after_help = "Examples:\n  cerebellum demo\n  cerebellum demo --port-offset 10\n  cerebellum demo --ports 0 --ready-file ready.json"
-)]
-pub struct DemoArgs {
-    /// 0 takes free ports for everything
-    #[arg(long, value_name = "0", value_parser = clap::value_parser!(u16).range(0..=0), conflicts_with = "port_offset")]
-    pub ports: Option<u16>,
-    /// Moves all ports by this much
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=50_000))]
-    pub port_offset: u16,
-    /// Where to write one JSON object with all endpoints, once everything serves
-    #[arg(long, value_name = "FILE")]
-    pub ready_file: Option<PathBuf>,
-    /// Join the Zenoh router of the configuration instead of opening one of the demo's own
-    #[arg(long)]
-    pub join: bool,
-    /// Fixes everything that is random in the simulated home
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// Serve no page
-    #[arg(long)]
-    pub no_page: bool,
-}
-
-/// Arguments of `vision-node`.
-#[derive(Args, Clone, Debug)]
-#[command(
-    after_help = "Examples:\n  cerebellum vision-node\n  cerebellum vision-node --robot sim\n  cerebellum vision-node --robot sim --engine ground-truth"
-)]
-pub struct VisionNodeArgs {
-    /// Embed a simulated robot of its own
-    #[arg(long, value_name = "ROBOT")]
-    pub robot: Option<RobotArg>,
-    /// The engine that looks; the configuration's unless given
-    #[arg(long, value_name = "ENGINE")]
-    pub engine: Option<EngineArg>,
-}
-
-/// The words of `--robot`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RobotArg {
-    /// The simulated one.
-    Sim,
-}
-
-/// The words of `--engine`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum EngineArg {
-    /// Picture and depth alone.
-    Geometry,
-    /// The simulator's own knowledge: for tests.
-    #[value(alias = "ground_truth")]
-    GroundTruth,
-}
-
-/// Arguments of `sim`.
-#[derive(Args, Clone, Debug)]
-#[command(after_help = sim::EXAMPLES)]
-pub struct SimArgs {
-    /// What to do; without it the simulator is served
-    #[command(subcommand)]
-    pub command: Option<SimCommand>,
-    /// How the simulator is served.
-    #[command(flatten)]
-    pub serve: SimServeArgs,
-}
-
-/// What `sim` can do.
-#[derive(Clone, Debug, Subcommand)]
-pub enum SimCommand {
-    /// Run the simulated robot as a process of its own, on the bus (also without a subcommand)
-    Serve(SimServeArgs),
-    /// Change what a running simulator's home looks like
-    Scene(SceneArgs),
-    /// Take a picture of a running simulator's home; of the home as it is shipped when none is running
-    Snapshot(SnapshotArgs),
-}
-
-/// How the simulator is served.
-#[derive(Args, Clone, Debug, Default)]
-pub struct SimServeArgs {
-    /// Fixes everything that is random; the configuration's unless given
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
-    /// The control port on 127.0.0.1; 0 takes a free one
-    #[arg(long, value_name = "PORT")]
-    pub control_port: Option<u16>,
-    /// Where to write one JSON object with the endpoints, once it serves
-    #[arg(long, value_name = "FILE")]
-    pub ready_file: Option<PathBuf>,
-}
-
-/// Where the control port of a simulator is.
-#[derive(Args, Clone, Debug)]
-pub struct ControlArgs {
-    /// The control port; http://127.0.0.1:9200 unless given
-    #[arg(long, value_name = "URL", global = true)]
-    pub control: Option<String>,
-    /// A file with the operator token; the one of the state folder unless given
-    #[arg(long, value_name = "FILE", global = true)]
-    pub token_file: Option<PathBuf>,
-}
-
-/// Arguments of `sim scene`.
-#[derive(Args, Clone, Debug)]
-#[command(after_help = sim::SCENE_EXAMPLES)]
-pub struct SceneArgs {
-    /// Where the simulator is.
-    #[command(flatten)]
-    pub control: ControlArgs,
-    /// What to change.
-    #[command(subcommand)]
-    pub action: SceneAction,
-}
-
-/// A change of the simulated home.
-#[derive(Clone, Debug, Subcommand)]
-pub enum SceneAction {
-    /// Say what stands where
-    Show,
-    /// Put an object on something, or at a place
-    Place {
-        /// The object, such as "red can"
-        object: String,
-        /// What to put it on, such as "kitchen table"
-        #[arg(long, value_name = "SURFACE", required_unless_present = "at")]
-        on: Option<String>,
-        /// Where, in metres: X,Y from the middle of the surface, or X,Y or X,Y,Z in the map
-        #[arg(long, value_name = "X,Y[,Z]", value_parser = sim::parse_at, allow_hyphen_values = true)]
-        at: Option<sim::At>,
-    },
-    /// Move an object, by metres along the axes of the map
-    Move {
-        /// The object, such as "red can"
-        object: String,
-        /// How far: X,Y or X,Y,Z
-        #[arg(long, value_name = "X,Y[,Z]", value_parser = sim::parse_at, allow_hyphen_values = true)]
-        by: sim::At,
-    },
-    /// Let the person enter or leave
-    Person {
-        /// enter or leave
-        what: PersonArg,
-    },
-    /// Cover the camera, freeze its picture, or let it see again
-    Camera {
-        /// cover, freeze or uncover
-        what: CameraArg,
-    },
-    /// Put the robot at a waypoint, or at a place
-    Base {
-        /// The waypoint, such as "sofa"
-        #[arg(required_unless_present = "at", conflicts_with = "at")]
-        waypoint: Option<String>,
-        /// Where, in metres in the map: X,Y
-        #[arg(long, value_name = "X,Y", value_parser = sim::parse_at, allow_hyphen_values = true)]
-        at: Option<sim::At>,
-        /// Which way it looks, in degrees from the map's x axis
-        #[arg(long, value_name = "DEGREES", requires = "at", allow_hyphen_values = true)]
-        yaw_deg: Option<f64>,
-    },
-    /// Put everything back as it was at the start
-    Reset,
-}
-
-/// What the person does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PersonArg {
-    /// Comes into view.
-    Enter,
-    /// Goes away.
-    Leave,
-}
-
-/// What happens to the camera.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum CameraArg {
-    /// Sees nothing.
-    #[value(alias = "blind")]
-    Cover,
-    /// Shows its last picture again and again.
-    Freeze,
-    /// Sees again.
-    Uncover,
-}
-
-/// Arguments of `sim snapshot`.
-#[derive(Args, Clone, Debug)]
-pub struct SnapshotArgs {
-    /// Where to write the picture
-    #[arg(value_name = "FILE.png")]
-    pub file: PathBuf,
-    /// From where: head, room, living, table, person, robot or plan
-    #[arg(long, default_value = "head", value_parser = sim::parse_view)]
-    pub view: View,
-    /// Pixels in a row
-    #[arg(long, value_name = "PIXELS", default_value_t = 640)]
-    pub width: u32,
-    /// Rows
-    #[arg(long, value_name = "PIXELS", default_value_t = 480)]
-    pub height: u32,
-    /// Where the simulator is.
-    #[command(flatten)]
-    pub control: ControlArgs,
-}
-
-/// Arguments of `call`.
-#[derive(Args, Clone, Debug)]
-#[command(after_help = call::EXAMPLES)]
-pub struct CallArgs {
-    /// Where the server is.
-    #[command(flatten)]
-    pub target: TargetArgs,
-    /// The tool
-    pub tool: String,
-    /// The arguments: one JSON object, or key=value (a value that is JSON is taken as JSON; a.b=c makes {"a":{"b":"c"}})
-    #[arg(value_name = "JSON|key=value")]
-    pub arguments: Vec<String>,
-    /// Print pictures as the base64 they are
-    #[arg(long, conflicts_with = "save")]
-    pub raw: bool,
-    /// Write pictures into this folder and print their names
-    #[arg(long, value_name = "DIR")]
-    pub save: Option<PathBuf>,
-    /// The longest time without news from the tool, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive)]
-    pub timeout: f64,
-}
-
-/// Arguments of `tools`.
-#[derive(Args, Clone, Debug)]
-#[command(
-    after_help = "Examples:\n  cerebellum tools http://127.0.0.1:9201/mcp\n  cerebellum tools http://127.0.0.1:9202/sse --json"
-)]
-pub struct ToolsArgs {
-    /// Where the server is.
-    #[command(flatten)]
-    pub target: TargetArgs,
-    /// Print the schemas too, as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Where an MCP server is.
-#[derive(Args, Clone, Debug)]
-pub struct TargetArgs {
-    /// http://HOST:PORT/mcp, http://HOST:PORT/sse, or 'stdio:PROGRAM ARGUMENT ...'
-    pub url: String,
-    /// A file with the bearer token
-    #[arg(long, value_name = "FILE")]
-    pub token_file: Option<PathBuf>,
-}
-
-/// Arguments of `config`.
-#[derive(Args, Clone, Debug)]
-#[command(
-    after_help = "Examples:\n  cerebellum config show\n  CEREBELLUM_DEPLOYMENT=robot cerebellum config check\n  cerebellum config init ./config"
-)]
-pub struct ConfigArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub command: ConfigCommand,
-}
-
-/// What `config` can do.
-#[derive(Clone, Debug, Subcommand)]
-pub enum ConfigCommand {
-    /// Write the shipped configuration into a folder, to be changed
-    Init {
-        /// The folder
-        #[arg(default_value = "config")]
-        folder: PathBuf,
-        /// Overwrite files that are there
-        #[arg(long)]
-        force: bool,
-    },
-    /// Print every value and the file and line it comes from; secrets are redacted
-    Show {
-        /// As JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Find everything that is wrong; exit 64 if something is
-    Check,
-}
-
-/// Arguments of `schema`.
-#[derive(Args, Clone, Debug)]
-pub struct SchemaArgs {
-    /// Compare with the committed files of this folder instead; exit 1 if they differ
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = schema::FOLDER, conflicts_with = "write")]
-    pub check: Option<PathBuf>,
-    /// Write the files into this folder instead
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = schema::FOLDER)]
-    pub write: Option<PathBuf>,
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(number) if number > 0.0 && number <= 86_400.0 => Ok(number),
-        _ => Err("expected seconds, more than 0 and at most 86400".to_owned()),
-    }
-}
-
 /// JSON on one line for programs, indented for people.
 fn json_text(data: &serde_json::Value, indented: bool) -> String {
     if indented { format!("{data:#}") } else { data.to_string() }
@@ -456,7 +166,7 @@ fn note(text: &str) {
 }
 
 /// Prints to stdout. A reader that went away is not a fault.
-fn print(text: &str) {
+pub(crate) fn print(text: &str) {
     use std::io::Write;
     let mut stdout = std::io::stdout().lock();
     drop(writeln!(stdout, "{text}").and_then(|()| stdout.flush()));

@@ -2,6 +2,8 @@
 
 /// Each system in a process of its own.
 pub mod alone;
+/// Anyone's robot against the contract between robot and brain.
+pub mod check;
 /// The command line: what can be asked of the program.
 pub mod cli;
 /// The only place that names adapters.

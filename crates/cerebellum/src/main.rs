@@ -51,6 +51,10 @@ async fn run(cli: Cli) -> Result<Exit, Failure> {
             quiet(global, &environment, LogFormat::Pretty)?;
             cli::tools::run(&args).await
         }
+        Command::Check(args) => {
+            quiet(global, &environment, LogFormat::Pretty)?;
+            cli::check::run(args).await
+        }
         Command::Config(args) => cli::config::run(&args, global.config.as_deref(), &environment),
         Command::Schema(args) => cli::schema::run(&args),
         Command::Demo(args) => run_demo(args, global, &environment).await,

@@ -19,8 +19,8 @@ pub(super) fn missing(install: bool) -> Result<Option<String>> {
     NODE.missing(install)
 }
 
-/// The same flows from each client over each transport it has, signed events read by a public library, and the
-/// conformance scenarios of the protocol.
+/// The same flows from each client over each transport it has, signed events read by a public library, a faulty robot whose
+/// faults are all named, and the conformance scenarios of the protocol.
 pub(super) fn run() -> Result<()> {
     let demo = Demo::start("clients", &[])?;
     for python in [MCP_1, MCP_2, FASTMCP] {
@@ -30,6 +30,7 @@ pub(super) fn run() -> Result<()> {
     demo.show(&mut NODE.run("inspector.mjs")?)?;
     drop(demo);
     show(&mut MCP_2.run("tests/clients/events.py"))?;
+    show(&mut MCP_1.run("tests/clients/check.py"))?;
     conformance()
 }
 

@@ -1,12 +1,15 @@
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cerebellum_mcp::Progress;
 use cerebellum_mcp::attach::{Answer, CallError, CallOptions};
+use clap::Args;
 use tokio_util::sync::CancellationToken;
 
-use super::{CallArgs, arguments, json_text, note, pictures, print, target};
+use super::target::{self, TargetArgs};
+use super::{arguments, json_text, note, pictures, print};
 use crate::exit::{Exit, Failure};
 
 pub(super) const EXAMPLES: &str = "\
@@ -19,6 +22,29 @@ Examples:
 
 stdout holds the answer alone: one line of JSON, indented on a terminal. Progress and notes go to stderr.
 Exit codes: 0 the tool did it, 1 it did not, 64 bad usage, 69 the server cannot be reached. Ctrl-C cancels the call.";
+
+/// Arguments of `call`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct CallArgs {
+    /// Where the server is.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// The tool
+    pub tool: String,
+    /// The arguments: one JSON object, or key=value (a value that is JSON is taken as JSON; a.b=c makes {"a":{"b":"c"}})
+    #[arg(value_name = "JSON|key=value")]
+    pub arguments: Vec<String>,
+    /// Print pictures as the base64 they are
+    #[arg(long, conflicts_with = "save")]
+    pub raw: bool,
+    /// Write pictures into this folder and print their names
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+    /// The longest time without news from the tool, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = positive)]
+    pub timeout: f64,
+}
 
 /// Calls a tool and prints its answer. Ctrl-C tells the server to stop and waits until it was told.
 pub async fn run(args: &CallArgs) -> Result<Exit, Failure> {
@@ -46,6 +72,13 @@ pub async fn run(args: &CallArgs) -> Result<Exit, Failure> {
     client.close().await;
     let answer = answer.map_err(|error| failure(&args.tool, &error))?;
     show(args, answer)
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= 86_400.0 => Ok(number),
+        _ => Err("expected seconds, more than 0 and at most 86400".to_owned()),
+    }
 }
 
 fn show(args: &CallArgs, answer: Answer) -> Result<Exit, Failure> {

@@ -1,13 +1,47 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use cerebellum_ros::zenoh::RouterRole;
 
-use super::{ConfigArgs, ConfigCommand, GlobalArgs, ServingArgs, print};
+use super::{GlobalArgs, ServingArgs, print};
 use crate::compose::{self, OnBus};
 use crate::config::{self, Camera, Environment, Existing, InitError, Loaded, Lookup, Ros, Row, Settings, Vision};
 use crate::exit::{Exit, Failure};
+
+/// Arguments of `config`.
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  cerebellum config show\n  CEREBELLUM_DEPLOYMENT=robot cerebellum config check\n  cerebellum config init ./config"
+)]
+pub struct ConfigArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: ConfigCommand,
+}
+
+/// What `config` can do.
+#[derive(Clone, Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Write the shipped configuration into a folder, to be changed
+    Init {
+        /// The folder
+        #[arg(default_value = "config")]
+        folder: PathBuf,
+        /// Overwrite files that are there
+        #[arg(long)]
+        force: bool,
+    },
+    /// Print every value and the file and line it comes from; secrets are redacted
+    Show {
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find everything that is wrong; exit 64 if something is
+    Check,
+}
 
 /// Shows, checks or writes the configuration that `--config` and the variables pick.
 pub fn run(args: &ConfigArgs, config: Option<&Path>, environment: &Environment) -> Result<Exit, Failure> {

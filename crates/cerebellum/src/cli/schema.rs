@@ -1,13 +1,25 @@
 use std::path::{Path, PathBuf};
 
-use cerebellum_wire::{ToolClass, ToolSpec, tools};
+use cerebellum_wire::{ToolClass, ToolSpec, skill, tools};
+use clap::Args;
 use serde_json::{Map, Value, json};
 
-use super::{SchemaArgs, print};
+use super::print;
 use crate::exit::{Exit, Failure};
 
 /// Where the committed files are.
 pub(super) const FOLDER: &str = "docs/schemas";
+
+/// Arguments of `schema`.
+#[derive(Args, Clone, Debug)]
+pub struct SchemaArgs {
+    /// Compare with the committed files of this folder instead; exit 1 if they differ
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = FOLDER, conflicts_with = "write")]
+    pub check: Option<PathBuf>,
+    /// Write the files into this folder instead
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = FOLDER)]
+    pub write: Option<PathBuf>,
+}
 
 /// Prints the schemas, writes them, or compares the committed files with them.
 pub fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
@@ -22,11 +34,19 @@ pub fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn documents() -> [(&'static str, Value); 2] {
-    [
-        ("skill_control.tools", Value::Array(tools::skill_control::specs().iter().map(to_json).collect())),
-        ("perception.tools", Value::Array(tools::perception::specs().iter().map(to_json).collect())),
-    ]
+fn documents() -> Vec<(&'static str, Value)> {
+    let servers = [
+        ("skill_control.tools", tools::skill_control::specs()),
+        ("perception.tools", tools::perception::specs()),
+        ("motion.tools", tools::motion::specs()),
+        ("locate.tools", tools::locate::specs()),
+        ("memory.tools", tools::memory::specs()),
+        ("task.tools", tools::task::specs()),
+    ];
+    let mut documents: Vec<_> =
+        servers.into_iter().map(|(name, specs)| (name, Value::Array(specs.iter().map(to_json).collect()))).collect();
+    documents.push(("skill", skill::json_schema()));
+    documents
 }
 
 fn to_json(spec: &ToolSpec) -> Value {

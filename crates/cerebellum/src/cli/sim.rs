@@ -9,10 +9,16 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{CameraArg, ControlArgs, PersonArg, SceneAction, SceneArgs, SnapshotArgs, note, print};
+use super::{note, print};
 use crate::config::{Environment, state_folder};
 use crate::exit::{Exit, Failure};
 use crate::secrets;
+
+mod words;
+
+pub use words::{
+    CameraArg, ControlArgs, PersonArg, SceneAction, SceneArgs, SimArgs, SimCommand, SimServeArgs, SnapshotArgs,
+};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

@@ -1,10 +1,21 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use cerebellum_mcp::attach::{AttachError, Client, Command, Endpoint};
+use clap::Args;
 
-use super::TargetArgs;
 use crate::exit::{Exit, Failure};
 use crate::secrets;
+
+/// Where an MCP server is.
+#[derive(Args, Clone, Debug)]
+pub struct TargetArgs {
+    /// http://HOST:PORT/mcp, http://HOST:PORT/sse, or 'stdio:PROGRAM ARGUMENT ...'
+    pub url: String,
+    /// A file with the bearer token
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+}
 
 /// How long opening a session may take.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -18,12 +29,16 @@ The three usual causes:
 /// Opens a session with the server that was named.
 pub(super) async fn connect(target: &TargetArgs) -> Result<Client, Failure> {
     let endpoint = endpoint(target)?;
-    // Another part of the program may have chosen the same provider before.
-    drop(rustls::crypto::ring::default_provider().install_default());
+    choose_tls();
     Client::connect(&endpoint, CONNECT).await.map_err(|error| failure(&error))
 }
 
-fn endpoint(target: &TargetArgs) -> Result<Endpoint, Failure> {
+/// Chooses how TLS is done. Another part of the program may have chosen the same before.
+pub(super) fn choose_tls() {
+    drop(rustls::crypto::ring::default_provider().install_default());
+}
+
+pub(super) fn endpoint(target: &TargetArgs) -> Result<Endpoint, Failure> {
     if let Some(line) = target.url.strip_prefix("stdio:") {
         let mut words = line.split_whitespace().map(Into::into);
         let program = words

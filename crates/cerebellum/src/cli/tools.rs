@@ -1,8 +1,24 @@
 use cerebellum_mcp::attach::{CallError, RemoteTool};
+use clap::Args;
 use serde_json::{Value, json};
 
-use super::{ToolsArgs, print, target};
+use super::print;
+use super::target::{self, TargetArgs};
 use crate::exit::{Exit, Failure};
+
+/// Arguments of `tools`.
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  cerebellum tools http://127.0.0.1:9201/mcp\n  cerebellum tools http://127.0.0.1:9202/sse --json"
+)]
+pub struct ToolsArgs {
+    /// Where the server is.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// Print the schemas too, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Lists the tools of a server: names, arguments and first sentences for people, everything with `--json`.
 pub async fn run(args: &ToolsArgs) -> Result<Exit, Failure> {
