@@ -121,9 +121,10 @@ impl Server {
 
     pub(super) async fn go_to_stance(
         &self,
-        given: Map<String, Value>,
+        mut given: Map<String, Value>,
         context: &CallContext,
     ) -> Result<ToolOutcome, Failure> {
+        unwrap_target(&mut given);
         check_point(&given, "target")?;
         let go_to_stance::Arguments { target, side } = arguments::parse(given)?;
         let side = numbers::side(&self.parts, side.as_deref())?;
@@ -156,9 +157,10 @@ impl Server {
 
     pub(super) async fn fine_approach(
         &self,
-        given: Map<String, Value>,
+        mut given: Map<String, Value>,
         context: &CallContext,
     ) -> Result<ToolOutcome, Failure> {
+        unwrap_target(&mut given);
         check_point(&given, "target")?;
         let fine_approach::Arguments { target, side } = arguments::parse(given)?;
         let side = numbers::side(&self.parts, side.as_deref())?;
@@ -304,6 +306,14 @@ pub(super) fn check_place(given: &Map<String, Value>) -> Result<(), Failure> {
     numbers::coordinate("x").check(given)?;
     numbers::coordinate("y").check(given)?;
     numbers::heading("yaw_deg").check(given)
+}
+
+/// A point that came as JSON text, as some planners send it.
+fn unwrap_target(given: &mut Map<String, Value>) {
+    let Some(Value::String(text)) = given.get("target") else { return };
+    if let Ok(point @ Value::Object(_)) = serde_json::from_str(text) {
+        given.insert("target".to_owned(), point);
+    }
 }
 
 fn check_point(given: &Map<String, Value>, object: &str) -> Result<(), Failure> {

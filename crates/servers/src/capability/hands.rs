@@ -306,13 +306,16 @@ impl Server {
         Ok((grasp, reasons))
     }
 
-    /// The surface of that name on the map; `None` on a robot without a map.
+    /// The surface of that name on the map; `None` where the map knows no surfaces.
     async fn surface(&self, name: &str) -> Result<Option<Region>, Failure> {
         if !self.parts.map {
             return Ok(None);
         }
         let map = self.map().await?;
         let wanted = super::folded(name);
+        if surfaces(&map).next().is_none() {
+            return Ok(None);
+        }
         if let Some(region) = surfaces(&map).find(|region| super::folded(&region.name) == wanted) {
             return Ok(Some(region.clone()));
         }

@@ -316,6 +316,14 @@ pub const TOOLS: &[ContractTool] = &[
         &[needs("id", Kind::Text), needs("ok", Kind::Boolean), takes("note", Kind::Text)],
         &[],
     ),
+    read(
+        "memory",
+        "list_processes",
+        Level::Extra,
+        &[takes("skip", Kind::Number), takes("limit", Kind::Number)],
+        &[done("processes", Kind::List), done("total", Kind::Number)],
+    ),
+    read("memory", "forget_process", Level::Extra, &[needs("id", Kind::Text)], &[]),
     ContractTool {
         is_motion: true,
         ..read(

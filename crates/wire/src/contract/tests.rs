@@ -48,7 +48,10 @@ fn an_answer_is_held_against_its_row() {
 }
 
 /// A server's own tools are exactly its rows: the names, their arguments and which are required, and every field.
-pub(crate) fn check_server(server: &str, specs: &[ToolSpec]) {
+fn check_server(server: &str, specs: &[ToolSpec]) {
+    for spec in specs {
+        assert!(tool(spec.name).is_some(), "{server}: {} has no row", spec.name);
+    }
     for row in of_server(server) {
         let spec = specs.iter().find(|spec| spec.name == row.name);
         let spec = spec.unwrap_or_else(|| panic!("{server} has no {}", row.name));
@@ -91,9 +94,9 @@ fn check_kind(kind: Kind, property: &Value, what: &str) {
 }
 
 #[test]
-fn the_motion_tools_are_their_rows() {
+fn the_tools_of_each_server_are_its_rows() {
     check_server("motion", &crate::tools::motion::specs());
-    for spec in crate::tools::motion::specs() {
-        assert!(tool(spec.name).is_some(), "{} has no row", spec.name);
-    }
+    check_server("locate", &crate::tools::locate::specs());
+    check_server("memory", &crate::tools::memory::specs());
+    check_server("task", &crate::tools::task::specs());
 }

@@ -188,23 +188,6 @@ pub fn rotation(roll_deg: f64, pitch_deg: f64, yaw_deg: f64) -> DQuat {
 }
 
 impl GraspArgument {
-    /// From the tip frame's pose in `frame`. The other direction of [`rotation`].
-    pub fn of(tip: &cerebellum_core::Pose, frame: &str, width_m: f64, stamp: cerebellum_core::Stamp) -> Self {
-        let (yaw, pitch, roll) = tip.rotation.to_euler(EulerRot::ZYX);
-        let DVec3 { x, y, z } = tip.translation;
-        Self {
-            x: metres(x),
-            y: metres(y),
-            z: metres(z),
-            frame: Some(frame.to_owned()),
-            roll_deg: heading_deg(roll),
-            pitch_deg: heading_deg(pitch),
-            yaw_deg: heading_deg(yaw),
-            width_m: metres(width_m),
-            stamp: (!stamp.is_zero()).then(|| stamp.as_secs_micros()),
-        }
-    }
-
     /// The tip frame in the frame that is named.
     pub fn tip(&self) -> cerebellum_core::Pose {
         cerebellum_core::Pose::new(
@@ -216,7 +199,7 @@ impl GraspArgument {
 
 #[cfg(test)]
 mod tests {
-    use cerebellum_core::{Pose, Stamp};
+    use cerebellum_core::{Grasp, Pose, Stamp};
 
     use super::*;
 
@@ -254,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn a_grasp_survives_being_told_and_taken_back() {
+    fn pick_takes_a_grasp_as_locate_tells_it() {
         let tip = Pose::new(DVec3::new(1.0, -2.0, 0.75), rotation(10.0, 60.0, -120.0));
-        let told = GraspArgument::of(&tip, "map", 0.066, Stamp::from_secs_f64(1_750_000_000.5));
-        assert_eq!((told.roll_deg, told.pitch_deg, told.yaw_deg), (10.0, 60.0, -120.0));
-        assert_eq!(told.stamp, Some(1_750_000_000.5));
-        let back = told.tip();
-        assert!(back.translation.distance(tip.translation) < 1e-9);
-        assert!(back.rotation.angle_between(tip.rotation) < 1e-6);
+        let grasp = Grasp { tip, width_m: 0.066, stamp: Stamp::from_secs_f64(1_750_000_000.5) };
+        let told = serde_json::to_value(crate::tools::locate::GraspWords::of(&grasp, "map")).unwrap();
+        let taken: GraspArgument = serde_json::from_value(told).unwrap();
+        assert_eq!((taken.width_m, taken.stamp, taken.frame.as_deref()), (0.066, Some(1_750_000_000.5), Some("map")));
+        assert!(taken.tip().translation.distance(tip.translation) < 1e-3);
+        assert!(taken.tip().rotation.angle_between(tip.rotation) < 1e-3);
         let downwards = rotation(0.0, 90.0, 0.0) * DVec3::X;
         assert!(downwards.distance(DVec3::NEG_Z) < 1e-9);
     }

@@ -120,6 +120,13 @@ async fn points_of_the_base_are_transformed() {
 }
 
 #[tokio::test]
+async fn a_target_may_come_as_json_text() {
+    let rig = rig();
+    let target = json!({"x": 2.0, "y": 1.0, "z": 0.7, "found": true}).to_string();
+    assert_eq!(rig.call("go_to_stance", json!({"target": target})).await["x"], 1.4);
+}
+
+#[tokio::test]
 async fn the_prompt_is_the_owners_text_and_what_the_robot_reports() {
     let rig = rig();
     let prompt = rig.server.read_resource("prompt://system").await.unwrap();
