@@ -1,4 +1,4 @@
-//! A driver that is a process of its own and dies or freezes: this same test program, started again.
+//! A driver, or a robot, that is a process of its own and dies or freezes: this same test program, started again.
 
 use std::process::{Child, Command, Stdio};
 
@@ -36,16 +36,27 @@ async fn driver() {
     program.end().await;
 }
 
-struct Driving {
+/// The robot's part, until it is ended.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "the robot's part of the tests beside it"]
+async fn robot() {
+    let Ok(endpoint) = std::env::var(ENDPOINT) else { return };
+    let program = Program::connected(&endpoint, RouterRole::Never, "robot").await;
+    let clock = Arc::new(RealTime(tokio::time::Instant::now()));
+    serve(program.bus.clone(), Driver::new(), clock, &program.tasks, program.stop.clone());
+    program.stop.cancelled().await;
+}
+
+struct Process {
     child: Child,
     outcome: std::path::PathBuf,
 }
 
-impl Driving {
-    fn start(endpoint: &str) -> Self {
+impl Process {
+    fn start(part: &str, endpoint: &str) -> Self {
         let outcome = std::env::temp_dir().join(format!("cerebellum-{:032x}", rand::random::<u128>()));
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "robot::tests::process::driver", "--ignored"])
+            .args(["--exact", &format!("robot::tests::process::{part}"), "--ignored"])
             .env(ENDPOINT, endpoint)
             .env("CEREBELLUM_TEST_OUTCOME", &outcome)
             .stdout(Stdio::null())
@@ -59,7 +70,7 @@ impl Driving {
     }
 }
 
-impl Drop for Driving {
+impl Drop for Process {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
@@ -80,7 +91,7 @@ async fn a_driver_that_is_killed_stops_the_robot() {
     let endpoint = free_endpoint();
     let (program, robot) = served(&endpoint).await;
     for killed_at_once in [false, true] {
-        let mut driving = Driving::start(&endpoint);
+        let mut driving = Process::start("driver", &endpoint);
         eventually("it moves", || robot.moves()).await;
         if !killed_at_once {
             tokio::time::sleep(COMMAND_EXPIRY * 2).await;
@@ -96,7 +107,7 @@ async fn a_driver_that_is_killed_stops_the_robot() {
 async fn a_driver_that_is_frozen_stops_the_robot_and_learns_of_it_later() {
     let endpoint = free_endpoint();
     let (program, robot) = served(&endpoint).await;
-    let mut driving = Driving::start(&endpoint);
+    let mut driving = Process::start("driver", &endpoint);
     eventually("it moves", || robot.moves()).await;
     driving.signal("-STOP");
     eventually("it stands", || !robot.moves()).await;
@@ -104,5 +115,28 @@ async fn a_driver_that_is_frozen_stops_the_robot_and_learns_of_it_later() {
     eventually("the driver ends", || driving.child.try_wait().unwrap().is_some()).await;
     assert_eq!(std::fs::read_to_string(&driving.outcome).unwrap(), "Err(Expired)");
     assert!(!robot.moves());
+    program.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_robot_that_is_killed_or_frozen_is_lost() {
+    let endpoint = free_endpoint();
+    let program = Program::connected(&endpoint, RouterRole::Always, "driver").await;
+    let bus: Arc<dyn RosBus> = program.bus.clone();
+    for signal in ["-STOP", "-KILL"] {
+        let process = Process::start("robot", &endpoint);
+        let link = link(&bus).await;
+        let driving = drive(&link, 1e6);
+        let is_running = async || link.state().await.is_ok_and(|state| state.running.is_some());
+        while !is_running().await {
+            assert!(!driving.is_finished());
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        process.signal(signal);
+        let outcome = outcome(driving).await;
+        let Err(MotionFailure::Lost { reason }) = &outcome else { panic!("{signal}: {outcome:?}") };
+        assert!(reason.contains("/cerebellum_robot/motions"), "{signal}: {reason}");
+        assert!(matches!(link.stop("a test").await, Err(RobotError::Unavailable { .. })), "{signal}");
+    }
     program.end().await;
 }

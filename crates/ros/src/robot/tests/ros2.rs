@@ -20,6 +20,8 @@ use crate::msg::robot::{JSON_CALL, JsonReply, JsonRequest};
 use crate::msg::std_srvs::{Success, TRIGGER};
 use crate::msg::{Message, decode, encode};
 use crate::robot::{Call, Ros2, Ros2Config, Tool, Velocity, VelocityType, serve_nav2, take_velocities, watch_over};
+use crate::zenoh::RouterRole;
+use crate::zenoh::tests::{Program, free_endpoint};
 
 /// Time as tokio counts it: it passes by itself when everybody waits.
 struct Paused(tokio::time::Instant);
@@ -42,7 +44,10 @@ const STEP_S: f64 = 0.02;
 
 /// A base that does what it is told on `/cmd_vel`, and a robot that drives it.
 struct Stage {
+    /// The robot's end of the bus.
     bus: Arc<dyn RosBus>,
+    /// The end of whoever drives it.
+    ours: Arc<dyn RosBus>,
     clock: Arc<Paused>,
     velocity: Arc<Mutex<Velocity>>,
     pose: Arc<Mutex<PlanarPose>>,
@@ -55,8 +60,14 @@ struct Stage {
 
 impl Stage {
     fn empty() -> Self {
+        let bus: Arc<dyn RosBus> = MemBus::new();
+        Self::between(bus.clone(), bus)
+    }
+
+    fn between(bus: Arc<dyn RosBus>, ours: Arc<dyn RosBus>) -> Self {
         Self {
-            bus: MemBus::new(),
+            bus,
+            ours,
             clock: Arc::new(Paused(tokio::time::Instant::now())),
             velocity: Arc::default(),
             pose: Arc::default(),
@@ -69,7 +80,11 @@ impl Stage {
     }
 
     async fn with_base(kind: VelocityType) -> Self {
-        let stage = Self::empty();
+        Self::empty().base(kind).await
+    }
+
+    async fn base(self, kind: VelocityType) -> Self {
+        let stage = self;
         let (velocity, commands) = (stage.velocity.clone(), stage.commands.clone());
         let drive = move |told: Velocity| {
             commands.fetch_add(1, Ordering::SeqCst);
@@ -116,9 +131,9 @@ impl Stage {
     }
 
     async fn robot(&self, config: Ros2Config) -> Arc<Ros2> {
-        let robot = Ros2::follow(self.bus.clone(), config, self.clock.clone(), &self.tasks, self.stop.clone());
+        let robot = Ros2::follow(self.ours.clone(), config, self.clock.clone(), &self.tasks, self.stop.clone());
         eventually("it listens", || {
-            self.bus.graph().unwrap().subscribers.iter().any(|endpoint| endpoint.name == "/goal_pose")
+            self.ours.graph().unwrap().subscribers.iter().any(|endpoint| endpoint.name == "/goal_pose")
         })
         .await;
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -128,6 +143,30 @@ impl Stage {
     fn speed(&self) -> f64 {
         let velocity = *self.velocity.lock().unwrap();
         velocity.linear[0].hypot(velocity.linear[1]) + velocity.turn_rate.abs()
+    }
+
+    /// Drives, finds its way and is cancelled, with a robot on the other end.
+    async fn drives_and_navigates(&self) {
+        let nav2 = self.nav2(NavigateLayout::Worded, &self.stop);
+        let robot = self.robot(alone()).await;
+        eventually("the robot is known", || {
+            let graph = self.ours.graph().unwrap();
+            let takes = |name: &str| graph.subscribers.iter().any(|endpoint| endpoint.name == name);
+            takes("/cmd_vel") && graph.services.iter().filter(|endpoint| endpoint.name.contains("_action")).count() == 3
+        })
+        .await;
+        while robot.state().await.is_err() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let moved = robot.run(Motion::Drive { metres: 0.2 }, &quiet).await.unwrap().moved.unwrap();
+        assert!((moved - 0.2).abs() < 0.05, "{moved}");
+        nav2.play(Play::Late(Duration::from_millis(300)));
+        assert_eq!(robot.run(to(1.0), &quiet).await, Ok(MotionDone::default()));
+        nav2.play(Play::Hang);
+        let driving = spawn(&robot, to(2.0));
+        nav2.until(|runs| runs.len() == 2).await;
+        driving.abort();
+        nav2.until(|runs| runs[1].ended == Some(Ended::Dropped)).await;
     }
 
     fn nav2(&self, layout: NavigateLayout, stop: &CancellationToken) -> Arc<FakeRobot> {
@@ -401,4 +440,16 @@ async fn a_goal_that_a_person_marks_is_known() {
     let marked = robot.marked_goal().await.unwrap().unwrap().0;
     assert!(marked.distance(&goal) < 1e-9 && (marked.yaw - goal.yaw).abs() < 1e-9);
     stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_robot_with_nav2_is_driven_over_zenoh() {
+    let endpoint = free_endpoint();
+    let robots = Program::connected(&endpoint, RouterRole::Always, "robots").await;
+    let drivers = Program::connected(&endpoint, RouterRole::Never, "drivers").await;
+    let stage = Stage::between(robots.bus.clone(), drivers.bus.clone()).base(VelocityType::Stamped).await;
+    stage.drives_and_navigates().await;
+    stage.end().await;
+    drivers.end().await;
+    robots.end().await;
 }
