@@ -55,7 +55,11 @@ impl Database {
         prepare(&mut connection, path, settings.busy_wait).await?;
         connection.close().await.map_err(fault)?;
         let patience = settings.busy_wait + Duration::from_secs(5);
-        let pool = SqlitePoolOptions::new().acquire_timeout(patience).idle_timeout(None).max_lifetime(None);
+        let pool = SqlitePoolOptions::new()
+            .acquire_timeout(patience)
+            .test_before_acquire(false)
+            .idle_timeout(None)
+            .max_lifetime(None);
         let writer = pool.clone().max_connections(1).connect_lazy_with(options.clone());
         let readers = pool.max_connections(READERS).connect_lazy_with(options.pragma("query_only", "1"));
         Ok(Self { path: path.to_owned(), writer, readers })
