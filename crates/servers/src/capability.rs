@@ -36,6 +36,8 @@ mod server;
 mod stands;
 /// Which tools this robot has.
 mod surface;
+/// Tables and what else things stand on.
+mod surfaces;
 /// The waypoint file.
 mod waypoints;
 

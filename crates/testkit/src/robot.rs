@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cerebellum_core::{
-    BaseState, Body, Clock, FloorMap, HandState, KeepOut, Limits, Motion, MotionDone, MotionFailure, MotionProgress,
-    Parts, PlanarPose, Pose, Reach, Region, Robot, RobotError, RobotState, RunningMotion, Safety, Side, Stamp,
-    StopReport, StopState,
+    Body, Clock, FloorMap, KeepOut, Limits, Motion, MotionDone, MotionFailure, MotionProgress, Parts, PlanarPose, Pose,
+    Reach, Robot, RobotError, RobotState, RunningMotion, Safety, Side, Stamp, StopReport, StopState,
 };
 use tokio::sync::watch;
+
+/// What it is when nobody has changed it.
+mod defaults;
 
 /// How the next motion goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,9 +71,9 @@ impl FakeRobot {
     /// A robot that stands at the origin of its map.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
         let inner = Inner {
-            parts: parts(),
-            state: state(clock.now()),
-            map: map(),
+            parts: defaults::parts(),
+            state: defaults::state(clock.now()),
+            map: defaults::map(),
             limits: Limits::default(),
             plays: VecDeque::new(),
             runs: Vec::new(),
@@ -462,57 +464,5 @@ impl Safety for FakeRobot {
         self.answers()?;
         self.edit_map(|map| map.keep_outs = keep_outs);
         Ok(())
-    }
-}
-
-fn parts() -> Parts {
-    let grippers = ["left_gripper", "right_gripper"].map(|group| (group, ["open", "closed"].as_slice()));
-    let arms = ["left_arm", "right_arm"].map(|group| (group, ["stowed", "carry"].as_slice()));
-    let postures = arms.into_iter().chain(grippers);
-    Parts {
-        base: true,
-        holonomic: true,
-        navigation: true,
-        map: true,
-        arms: Side::BOTH.to_vec(),
-        without: Vec::new(),
-        postures: postures
-            .map(|(group, states)| (group.to_owned(), states.iter().map(|&state| state.to_owned()).collect()))
-            .collect(),
-        obstacle_memory: true,
-        description: "A fake robot with two arms.".to_owned(),
-    }
-}
-
-fn state(stamp: Stamp) -> RobotState {
-    let hand = |side| HandState { side, holds: Some(false), opening_m: Some(0.08), posture: None, tip: None };
-    RobotState {
-        stamp,
-        frame: "map".to_owned(),
-        base: Some(BaseState { pose: PlanarPose::default(), velocity: [0.0, 0.0], turn_rate: 0.0, is_moving: false }),
-        hands: Side::BOTH.map(hand).to_vec(),
-        stop: StopState::default(),
-        running: None,
-        path: Vec::new(),
-        map_version: 1,
-        issue: None,
-    }
-}
-
-/// Four by three metres, with one table.
-fn map() -> FloorMap {
-    let table = vec![[1.0, 0.5], [2.0, 0.5], [2.0, 1.5], [1.0, 1.5]];
-    FloorMap {
-        id: "flat".to_owned(),
-        frame: "map".to_owned(),
-        resolution_m: 0.5,
-        origin: PlanarPose::new(-2.0, -1.5, 0.0),
-        width: 8,
-        height: 6,
-        cells: (0..48).map(|index| [0, 100, -1][index % 3]).collect(),
-        rooms: Vec::new(),
-        furniture: vec![Region { name: "Kitchen Table".to_owned(), outline: table, surface_height: Some(0.72) }],
-        keep_outs: Vec::new(),
-        version: 1,
     }
 }

@@ -248,7 +248,10 @@ impl Server {
         let report = self.drives.stop(by).await?;
         let speed_mps = words::metres(report.speed_mps);
         // A robot that has stopped is latched by its port's promise, unless it says otherwise.
-        let latched = self.drives.state().await.map_or(report.is_stopped, |state| state.stop.is_latched);
+        let latched = match self.drives.state_after_now().await {
+            Ok((state, true)) => state.stop.is_latched,
+            Ok((_, false)) | Err(_) => report.is_stopped,
+        };
         let answer = stop::Answer { stopped: report.is_stopped, speed_mps, latched };
         if report.is_stopped && latched {
             return Ok(ToolOutcome::done(&answer));
@@ -375,7 +378,7 @@ mod tests {
         cells[1_234_567] = 100;
         let drawn = Drawn::of(&map(3_000, 2_000, cells)).unwrap();
         assert!(drawn.pixels.len() <= CELLS_MAX && drawn.factor > 1);
-        assert_eq!(drawn.pixels.iter().filter(|&&pixel| pixel == 0).count(), 1);
+        assert_eq!(drawn.pixels.iter().filter(|&&pixel| pixel < 100).count(), 1);
     }
 
     #[test]

@@ -131,7 +131,7 @@ impl Server {
         let claim = self.drives.claim(go_to_stance::NAME, context)?;
         let target = self.target(&target).await?;
         let done = claim.run(Motion::Stance { target, side }, context, &self.stands).await?;
-        let pose = super::place(&self.measured_base().await?);
+        let pose = super::place(&self.standing().await?);
         Ok(ToolOutcome::done(&go_to_stance::Answer {
             x: pose.x,
             y: pose.y,
@@ -218,7 +218,7 @@ impl Server {
     ) -> Result<(MotionDone, PlanarPose), Failure> {
         let claim = self.drives.claim(tool, context)?;
         let done = claim.run(motion, context, &self.stands).await?;
-        Ok((done, self.measured_base().await?))
+        Ok((done, self.standing().await?))
     }
 
     /// Where the base is measured to stand.
@@ -227,8 +227,13 @@ impl Server {
         base_of(&state)
     }
 
+    /// Where the base stands after a motion.
+    async fn standing(&self) -> Result<PlanarPose, Failure> {
+        base_of(&self.drives.state_after_now().await?.0)
+    }
+
     async fn arrived(&self, goal: PlanarPose) -> Result<PlanarPose, Failure> {
-        let pose = self.measured_base().await?;
+        let pose = self.standing().await?;
         let off = pose.distance(&goal);
         if off <= ARRIVED_WITHIN_M {
             return Ok(pose);

@@ -27,6 +27,8 @@ const STOP_MAX: Duration = Duration::from_secs(5);
 /// How long a cancelled call waits until the robot is measured to stand still. Below the second that the protocol's side
 /// gives it.
 const STILL_MAX: Duration = Duration::from_millis(800);
+/// How long a state newer than a motion's end is waited for.
+const FRESH_MAX: Duration = Duration::from_millis(500);
 /// How often it looks.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The longest name of a holder, in characters.
@@ -124,28 +126,46 @@ impl Drives {
         self.within("state", self.ports.robot.state()).await
     }
 
+    /// What the robot measures after this moment: a state on its way may be older than what was just done. The newest
+    /// there is, and whether it is that new.
+    pub(super) async fn state_after_now(&self) -> Result<(RobotState, bool), RobotError> {
+        let now = self.ports.clock.now();
+        match self.seen(|state| state.stamp >= now, FRESH_MAX).await {
+            (Some(state), is_new) => Ok((state, is_new)),
+            (None, _) => self.state().await.map(|state| (state, false)),
+        }
+    }
+
     /// A state measured after `after` in which nothing moves; the newest there is when that does not come in time.
     async fn still(&self, after: Stamp) -> (Option<RobotState>, bool) {
+        let stands = |state: &RobotState| {
+            let is_still = state.base.as_ref().is_none_or(|base| !base.is_moving) && state.running.is_none();
+            is_still && state.stamp >= after
+        };
+        self.seen(stands, STILL_MAX).await
+    }
+
+    /// The first state that is wanted, else the newest of that time, and whether it was wanted.
+    async fn seen(&self, wanted: impl Fn(&RobotState) -> bool, within: Duration) -> (Option<RobotState>, bool) {
         let mut newest = None;
         let looking = async {
             loop {
                 if let Ok(state) = self.ports.robot.state().await {
-                    let stands = state.base.as_ref().is_none_or(|base| !base.is_moving) && state.running.is_none();
-                    let is_new = state.stamp >= after;
+                    let is_wanted = wanted(&state);
                     newest = Some(state);
-                    if stands && is_new {
+                    if is_wanted {
                         return;
                     }
                 }
                 self.ports.wall.sleep(LOOK_EVERY).await;
             }
         };
-        let is_still = tokio::select! {
+        let is_wanted = tokio::select! {
             biased;
             () = looking => true,
-            () = self.ports.wall.sleep(STILL_MAX) => false,
+            () = self.ports.wall.sleep(within) => false,
         };
-        (newest, is_still)
+        (newest, is_wanted)
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<Busy>> {
@@ -177,7 +197,7 @@ impl Claim<'_> {
     ) -> Result<MotionDone, Failure> {
         let Ports { robot, clock, wall, .. } = &self.drives.ports;
         if context.cancelled.is_cancelled() {
-            return Err(self.cancelled(clock.now()).await);
+            return Err(self.cancelled(clock.now(), stands).await);
         }
         let moves_base = matches!(
             motion,
@@ -188,7 +208,9 @@ impl Claim<'_> {
                 | Motion::Stance { .. }
         );
         if moves_base {
-            self.note_stand(stands).await;
+            if let Ok(state) = self.drives.state().await {
+                self.note_stand(&state, stands);
+            }
             stands.leaves(clock.now());
         }
         let started = wall.monotonic();
@@ -231,29 +253,30 @@ impl Claim<'_> {
         let outcome = match ending {
             Ending::Answered(Ok(done)) => Ok(done),
             Ending::Answered(Err(failure)) => Err(self.failed(&failure).await),
-            Ending::Cancelled => Err(self.cancelled(ended).await),
+            Ending::Cancelled => return Err(self.cancelled(ended, stands).await),
             Ending::Overdue => {
                 let message = format!("{} took longer than {} minutes", self.tool, MOTION_MAX.as_secs() / 60);
                 let error = ToolError::new("timed_out", message, "Look what holds the robot up, then call again.");
                 Err(Failure(ToolOutcome::failed(&error, &self.place().await)))
             }
         };
-        if moves_base {
-            self.note_stand(stands).await;
+        if moves_base && let Ok((state, true)) = self.drives.state_after_now().await {
+            self.note_stand(&state, stands);
         }
         outcome
     }
 
-    async fn note_stand(&self, stands: &Stands) {
-        if let Ok(state) = self.drives.state().await
-            && let Some(base) = state.base.filter(|base| !base.is_moving)
-        {
+    fn note_stand(&self, state: &RobotState, stands: &Stands) {
+        if let Some(base) = state.base.as_ref().filter(|base| !base.is_moving) {
             stands.stands_at(base.pose, self.drives.ports.clock.now());
         }
     }
 
-    async fn cancelled(&self, since: Stamp) -> Failure {
+    async fn cancelled(&self, since: Stamp, stands: &Stands) -> Failure {
         let (state, is_still) = self.drives.still(since).await;
+        if let Some(state) = state.as_ref().filter(|_| is_still) {
+            self.note_stand(state, stands);
+        }
         let mut data = state.as_ref().map(place_of).unwrap_or_default();
         data.insert("stood_still".to_owned(), Value::Bool(is_still));
         let message = if is_still {

@@ -227,3 +227,15 @@ async fn what_cannot_be_stood_on_is_no_surface() {
     });
     rig.no("place", json!({"surface": "wall"}), "unknown_surface").await;
 }
+
+#[tokio::test]
+async fn a_measurement_from_before_the_fingers_closed_counts_for_nothing() {
+    let rig = rig();
+    rig.robot.play(Play::Answer(Duration::from_secs(1), Ok(MotionDone { held: Some(true), ..MotionDone::default() })));
+    let call = rig.spawn("pick", fresh(), context());
+    rig.robot.until(|runs| !runs.is_empty()).await;
+    // The old state, of an empty hand, is all that comes.
+    rig.robot.freezes_at(Some(Stamp::from_secs_f64(NOW)));
+    let answer = drive(&rig, call, Duration::from_millis(100)).await;
+    assert_eq!(answer["held"], true, "{answer}");
+}
