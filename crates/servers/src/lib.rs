@@ -2,6 +2,8 @@
 //!
 //! A server here knows the domain's ports and the words of its tools. It knows no transport, no bus and no HTTP.
 
+/// `motion`: the robot's body.
+pub mod capability;
 /// `memory`: ways of doing things that were taught.
 pub mod memory;
 /// `perception`: what the robot sees, from memory.
