@@ -36,15 +36,7 @@ pub(crate) fn free_regions(
     radius: f32,
 ) -> Vec<FreeRegion> {
     let support = &supports[index];
-    let Some(grid) = Grid::of(support) else { return Vec::new() };
-    let free: Vec<bool> = (0..grid.len())
-        .map(|at| {
-            let place = grid.place(at);
-            support.covers(place)
-                && shows_plane(camera, classes, place.extend(support.height_at(place)), on_plane(index))
-        })
-        .collect();
-    let clearance = distances(&grid, &free);
+    let Some((grid, free, clearance)) = room(camera, classes, supports, index) else { return Vec::new() };
     let mut left: Vec<usize> = (0..grid.len()).filter(|&at| clearance[at] >= radius).collect();
     let mut regions = Vec::new();
     while regions.len() < REGIONS_MAX {
@@ -63,6 +55,40 @@ pub(crate) fn free_regions(
         });
     }
     regions
+}
+
+/// The place on a support that has room for a disc of that radius: room counts up to twice the radius, then nearness to
+/// `near`. Answers the place and the room around it.
+pub(crate) fn free_place(
+    camera: &Camera,
+    classes: &[u8],
+    supports: &[Support],
+    index: usize,
+    radius: f32,
+    near: Vec2,
+) -> Option<(Vec3, f32)> {
+    let (grid, _, clearance) = room(camera, classes, supports, index)?;
+    let worth = |at: usize| clearance[at].min(2.0 * radius) - 0.3 * grid.place(at).distance(near);
+    let best = (0..grid.len())
+        .filter(|&at| clearance[at] >= radius)
+        .max_by(|&a, &b| worth(a).total_cmp(&worth(b)).then(b.cmp(&a)))?;
+    let place = grid.place(best);
+    Some((place.extend(supports[index].height_at(place)), clearance[best]))
+}
+
+/// The raster of a support, which of its cells are free, and the distance of each to the nearest that is not.
+fn room(camera: &Camera, classes: &[u8], supports: &[Support], index: usize) -> Option<(Grid, Vec<bool>, Vec<f32>)> {
+    let support = &supports[index];
+    let grid = Grid::of(support)?;
+    let free: Vec<bool> = (0..grid.len())
+        .map(|at| {
+            let place = grid.place(at);
+            support.covers(place)
+                && shows_plane(camera, classes, place.extend(support.height_at(place)), on_plane(index))
+        })
+        .collect();
+    let clearance = distances(&grid, &free);
+    Some((grid, free, clearance))
 }
 
 struct Grid {

@@ -8,12 +8,18 @@
 /// The pinhole camera in a level frame.
 pub mod camera;
 mod classes;
+/// The point that a click shows.
+pub mod click;
 /// Colour words of pixels.
 pub mod colour;
 mod components;
+/// Outlines of masks.
+pub mod contour;
 mod fit;
 /// Free regions of a support.
 pub mod free;
+/// Where fingers go to take a thing.
+pub mod grasp;
 /// Convex polygons on a level surface.
 pub mod hull;
 mod level;

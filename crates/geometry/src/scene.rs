@@ -5,7 +5,7 @@ use crate::camera::{Camera, depth_sigma};
 use crate::classes::{self, UNSEEN, classify, on_plane, support_below};
 use crate::colour::{ColourCount, ColourName};
 use crate::components::{Components, NONE};
-use crate::free::{FreeRegion, REGIONS_MAX, free_regions};
+use crate::free::{FreeRegion, REGIONS_MAX, free_place, free_regions};
 use crate::level::level_from_camera;
 use crate::mask::{Around, bounds_of, mask_of, median_depth};
 use crate::person::{Person, find_people};
@@ -99,6 +99,17 @@ impl Scene {
             }
         }
         apart
+    }
+
+    /// The level frame from the camera's optical frame.
+    pub fn level_from_camera(&self) -> Pose {
+        self.level_from_camera
+    }
+
+    /// The best place on one support for a disc of that radius, and the room around it: room first, up to twice the radius,
+    /// then nearness to `near`. `None` when there is no such place in view.
+    pub fn free_place(&self, support: usize, radius: f32, near: Vec2) -> Option<(Vec3, f32)> {
+        free_place(&self.camera, &self.classes, &self.supports, support, radius, near)
     }
 
     /// A point of the level frame in the camera's optical frame, for a robot that is not localised.

@@ -267,7 +267,7 @@ fn quantile(sorted: &[f32], share: f32) -> f32 {
 }
 
 /// The agreement of the side normals modulo a quarter turn, and the turn they agree on.
-fn squareness(seen: &Seen<'_>, sides: &[usize]) -> (f32, f32) {
+pub(crate) fn squareness(seen: &Seen<'_>, sides: &[usize]) -> (f32, f32) {
     let mut sum = Vec2::ZERO;
     for &i in sides {
         sum += Vec2::from_angle(seen.normals[i].truncate().to_angle() * 4.0);
