@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cerebellum_core::{Clock, Limits, MotionLease, Parts, PlanarPose, Robot, RobotError, Side, Stamp, WallClock};
 use cerebellum_wire::tools::motion as words;
-use cerebellum_wire::{ToolError, ToolOutcome, ToolSpec};
+use cerebellum_wire::{ToolError, ToolOutcome, ToolSpec, text};
 use serde::Serialize;
 
 use self::call_log::CallLog;
@@ -189,6 +189,11 @@ fn folded(name: &str) -> String {
     use unicode_normalization::UnicodeNormalization;
     let folded: String = name.nfkc().collect::<String>().to_lowercase().nfkc().collect();
     folded.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A caller's words as they are kept and repeated to others: short, and nothing in them is hidden.
+fn plain(given: &str) -> String {
+    text::cut(given.replace(text::is_hidden, " ").trim())
 }
 
 /// The answer, with what was wrong with the file of places.

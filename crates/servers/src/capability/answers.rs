@@ -7,7 +7,7 @@ use cerebellum_wire::tools::motion::{
     self as words, allow_gripper_touch, clear_octomap, get_map, get_pose, get_state, list_waypoints, robot_state,
     save_waypoint, save_waypoint_from_goal, set_goal, stop,
 };
-use cerebellum_wire::{ToolOutcome, arguments, text};
+use cerebellum_wire::{ToolOutcome, arguments};
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder};
 use serde_json::{Map, Value, json};
@@ -22,8 +22,6 @@ const PLACES_BYTES_MAX: usize = 14_000;
 const PATH_MAX: usize = 100;
 /// The most cells of a map's picture; a larger map is told coarser.
 const CELLS_MAX: usize = 1_500_000;
-/// The longest name of a thing that the gripper may touch, in characters.
-const TARGET_CHARS_MAX: usize = 80;
 
 impl Server {
     pub(super) async fn get_pose(&self) -> Result<ToolOutcome, Failure> {
@@ -238,7 +236,7 @@ impl Server {
 
     pub(super) async fn allow_gripper_touch(&self, given: Map<String, Value>) -> Result<ToolOutcome, Failure> {
         let allow_gripper_touch::Arguments { target, allow } = arguments::parse(given)?;
-        let target = target.map(|target| text::cut_to(target.trim(), TARGET_CHARS_MAX));
+        let target = target.as_deref().map(super::plain).filter(|text| !text.is_empty());
         let asking = self.ports.robot.allow_touch(target.as_deref(), allow.unwrap_or(true));
         self.drives.within("answer to allow_gripper_touch", asking).await?;
         Ok(ToolOutcome::done(&allow_gripper_touch::Answer {}))

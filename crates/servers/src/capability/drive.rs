@@ -4,7 +4,7 @@ use std::time::Duration;
 use cerebellum_core::{Motion, MotionDone, MotionFailure, RobotError, RobotState, RunningMotion, Stamp, StopReport};
 use cerebellum_mcp::CallContext;
 use cerebellum_wire::tools::motion as words;
-use cerebellum_wire::{ToolError, ToolOutcome, text};
+use cerebellum_wire::{ToolError, ToolOutcome};
 use serde_json::{Map, Value, json};
 
 use super::stands::Stands;
@@ -31,8 +31,6 @@ const STILL_MAX: Duration = Duration::from_millis(800);
 const FRESH_MAX: Duration = Duration::from_millis(500);
 /// How often it looks.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// The longest name of a holder, in characters.
-const HOLDER_CHARS_MAX: usize = 80;
 
 /// The one motion that may run, and what surrounds it.
 pub(super) struct Drives {
@@ -68,12 +66,12 @@ impl Drives {
 
     /// Takes the right to move the robot, or says who has it.
     pub(super) fn claim(&self, tool: &'static str, context: &CallContext) -> Result<Claim<'_>, Failure> {
-        let named = context.caller.text(HOLDER).map(str::trim).filter(|name| !name.is_empty());
-        let holder = match named {
-            Some(named) => text::cut_to(named, HOLDER_CHARS_MAX),
-            None if context.caller.name.is_empty() => "a caller without a name".to_owned(),
-            None => context.caller.name.clone(),
-        };
+        let named = context.caller.text(HOLDER).map(super::plain).filter(|name| !name.is_empty());
+        let is_named = named.is_some();
+        let holder = named.unwrap_or_else(|| match super::plain(&context.caller.name) {
+            name if name.is_empty() => "a caller without a name".to_owned(),
+            name => name,
+        });
         let mut slot = self.slot();
         if let Some(busy) = slot.as_ref() {
             return Err(occupied(busy.tool, busy.since, Some(&busy.holder)));
@@ -92,7 +90,7 @@ impl Drives {
             return Err(Failure::no("busy", message, "Wait until it is free; stop works at any time.", &data));
         }
         *slot = Some(Busy { tool, since: self.ports.clock.now(), holder: holder.clone() });
-        Ok(Claim { drives: self, tool, holder, is_named: named.is_some() })
+        Ok(Claim { drives: self, tool, holder, is_named })
     }
 
     /// Asks the robot, and waits only so long for it.

@@ -18,16 +18,13 @@ const AHEAD_MAX_S: f64 = 1.0;
 const SPOTS_MAX: usize = 24;
 /// Height of the fingertips above the spot when reach is tried.
 const TIP_ABOVE_M: f64 = 0.15;
-/// The longest label, in characters.
-const LABEL_CHARS_MAX: usize = 80;
 
 impl Server {
     pub(super) async fn pick(&self, given: Map<String, Value>, context: &CallContext) -> Result<ToolOutcome, Failure> {
         check_grasp(&given)?;
         let pick::Arguments { target, grasp, side } = arguments::parse(given)?;
         let side = numbers::side(&self.parts, side.as_deref())?;
-        let label = target.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        let label = label.map(|text| text::cut_to(text, LABEL_CHARS_MAX));
+        let label = target.as_deref().map(super::plain).filter(|text| !text.is_empty());
         if grasp.is_none() && label.is_none() {
             return Err(Failure::bad(
                 "pick needs a grasp, a target, or both",

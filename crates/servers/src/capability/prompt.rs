@@ -1,8 +1,11 @@
 use std::fmt::Write;
+use std::io;
+use std::path::Path;
 
 use cerebellum_core::{Limits, Parts};
 use cerebellum_mcp::ResourceSpec;
 use cerebellum_wire::text;
+use tokio::io::AsyncReadExt;
 use tracing::warn;
 
 use super::Server;
@@ -12,7 +15,7 @@ pub(super) const URI: &str = "prompt://system";
 /// The prompt when the owner has written none.
 const DEFAULT: &str = include_str!("prompt/system.md");
 /// More than this of the owner's file is not read, in bytes.
-const FILE_MAX: usize = 64_000;
+const FILE_MAX: u64 = 64_000;
 /// The most places that the prompt names.
 const PLACES_MAX: usize = 100;
 
@@ -44,12 +47,8 @@ impl Server {
 
     async fn owners_text(&self) -> String {
         let Some(path) = &self.config.prompt else { return DEFAULT.trim_end().to_owned() };
-        match tokio::fs::read_to_string(path).await {
+        match read(path).await {
             Ok(text) if text.trim().is_empty() => DEFAULT.trim_end().to_owned(),
-            Ok(text) if text.len() > FILE_MAX => {
-                warn!(path = %path.display(), limit = FILE_MAX, "the prompt is too long and is cut");
-                text::cut_to(&text, FILE_MAX).trim_end().to_owned()
-            }
             Ok(text) => text.trim_end().to_owned(),
             Err(error) => {
                 warn!(path = %path.display(), %error, "the prompt cannot be read, using the embedded one");
@@ -66,6 +65,16 @@ impl Server {
             known.into_iter().filter(|saved| saved.map_id == map_id).map(|saved| saved.name).collect();
         format!("- Saved places: {}.", text::list(&names, PLACES_MAX))
     }
+}
+
+/// The owner's file, up to [`FILE_MAX`]. A pipe or a device never ends and is refused.
+async fn read(path: &Path) -> io::Result<String> {
+    if !tokio::fs::metadata(path).await?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let mut bytes = Vec::new();
+    tokio::fs::File::open(path).await?.take(FILE_MAX).read_to_end(&mut bytes).await?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn parts_text(name: &str, parts: &Parts) -> String {

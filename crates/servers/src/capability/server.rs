@@ -35,7 +35,7 @@ impl Server {
             goto_named::NAME => self.goto_named(given, context).await,
             clear_octomap::NAME => self.clear_octomap().await,
             allow_gripper_touch::NAME => self.allow_gripper_touch(given).await,
-            stop::NAME => self.stop(who(context)).await,
+            stop::NAME => self.stop(&who(context)).await,
             other => Err(crate::unknown_tool(other, &self.specs).into()),
         };
         answered.unwrap_or_else(|Failure(outcome)| outcome)
@@ -91,10 +91,10 @@ impl ToolServer for Server {
     }
 }
 
-fn who(context: &CallContext) -> &str {
-    match context.caller.text(super::drive::HOLDER) {
-        Some(holder) => holder,
-        None if context.caller.name.is_empty() => "a caller of the stop tool",
-        None => &context.caller.name,
+fn who(context: &CallContext) -> String {
+    let named = context.caller.text(super::drive::HOLDER).unwrap_or(&context.caller.name);
+    match super::plain(named) {
+        name if name.is_empty() => "a caller of the stop tool".to_owned(),
+        name => name,
     }
 }

@@ -100,3 +100,19 @@ fn the_tools_of_each_server_are_its_rows() {
     check_server("memory", &crate::tools::memory::specs());
     check_server("task", &crate::tools::task::specs());
 }
+
+#[test]
+fn no_tool_resumes_changes_limits_or_moves_the_scene() {
+    use crate::tools::{locate, memory, motion, perception, skill_control, task};
+    let all =
+        [motion::specs(), locate::specs(), memory::specs(), task::specs(), perception::specs(), skill_control::specs()];
+    for spec in all.iter().flatten() {
+        for word in ["resume", "limit", "keep", "unlatch", "reset", "spawn", "teleport", "fault"] {
+            assert!(!spec.name.contains(word), "{}", spec.name);
+            let arguments = spec.input_schema["properties"].as_object().unwrap();
+            let is_list_length = |name: &str| name == "limit";
+            assert!(!arguments.keys().any(|name| name.contains(word) && !is_list_length(name)), "{}", spec.name);
+        }
+        assert!(!spec.name.contains("scene") || spec.name == "capture_scene", "{}", spec.name);
+    }
+}

@@ -251,3 +251,13 @@ async fn forgetting_obstacles_and_touching_are_passed_on() {
     assert_eq!((rig.robot.cleared(), rig.robot.touches()), (1, vec![(Some("drawer".into()), true), (None, false)]));
     assert_eq!(rig.robot.runs(), []);
 }
+
+#[tokio::test]
+async fn what_callers_call_themselves_is_short_and_hides_nothing() {
+    let rig = rig();
+    let name = format!("{}\n\u{202e}{}", "m", "x".repeat(500));
+    let context = called_by("brain", json!({"cerebellum/holder": name}));
+    call_with(rig.server.as_ref(), "turn_by", &json!({"degrees": 10}), &context).await;
+    let holder = rig.lease.holder().unwrap().holder;
+    assert!(holder.starts_with("m  xx") && holder.chars().count() <= 81, "{holder:?}");
+}

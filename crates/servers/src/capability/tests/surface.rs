@@ -143,6 +143,9 @@ async fn the_prompt_is_the_owners_text_and_what_the_robot_reports() {
     std::fs::write(&file, "Be quick.").unwrap();
     assert!(rig2.server.read_resource("prompt://system").await.unwrap().starts_with("Be quick."));
     assert_eq!(rig2.server.read_resource("prompt://other").await, None);
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    assert!(rig2.server.read_resource("prompt://system").await.unwrap().starts_with("# This robot"));
 }
 
 #[tokio::test]
