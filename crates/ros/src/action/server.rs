@@ -196,7 +196,13 @@ impl<W: Work> Server<W> {
             self.set(id, Status::Executing, None);
             self.work.run(goal, &tell).await
         };
-        match end.run_until_cancelled(working).await {
+        let finish = tokio::select! {
+            // A cancel first: work that was cancelled is not touched again.
+            biased;
+            () = end.cancelled() => None,
+            finish = working => Some(finish),
+        };
+        match finish {
             Some(Finish { is_done: true, result }) => self.set(id, Status::Succeeded, Some(result)),
             Some(Finish { is_done: false, result }) => self.set(id, Status::Aborted, Some(result)),
             None => self.set(id, Status::Canceled, Some(W::Result::default())),
