@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cerebellum_core::{Clock, Limits, MotionLease, Parts, PlanarPose, Robot, RobotError, Side, Stamp, WallClock};
-use cerebellum_wire::tools::motion as words;
 use cerebellum_wire::{ToolError, ToolOutcome, ToolSpec, text};
 use serde::Serialize;
 
@@ -202,15 +201,6 @@ fn with_warning(mut outcome: ToolOutcome, warning: Option<String>) -> ToolOutcom
         outcome.warn(warning);
     }
     outcome
-}
-
-fn place(pose: &PlanarPose) -> words::navigate_to::Answer {
-    words::navigate_to::Answer {
-        x: words::metres(pose.x),
-        y: words::metres(pose.y),
-        yaw_deg: words::heading_deg(pose.yaw),
-        blocked_by: None,
-    }
 }
 
 #[cfg(test)]

@@ -26,14 +26,8 @@ const CELLS_MAX: usize = 1_500_000;
 impl Server {
     pub(super) async fn get_pose(&self) -> Result<ToolOutcome, Failure> {
         let state = self.drives.state().await?;
-        let pose = super::place(&self.measured_base().await?);
-        Ok(ToolOutcome::done(&get_pose::Answer {
-            x: pose.x,
-            y: pose.y,
-            yaw_deg: pose.yaw_deg,
-            age_s: self.age(&state),
-            frame: state.frame,
-        }))
+        let place = words::Place::of(&self.measured_base().await?);
+        Ok(ToolOutcome::done(&get_pose::Answer { place, age_s: self.age(&state), frame: state.frame }))
     }
 
     pub(super) async fn get_state(&self) -> Result<ToolOutcome, Failure> {
@@ -41,18 +35,13 @@ impl Server {
         if let Some(base) = state.base.as_ref().filter(|base| !base.is_moving && state.running.is_none()) {
             self.stands.stands_at(base.pose, self.ports.clock.now());
         }
-        let base = state.base.as_ref().map(|base| {
-            let pose = super::place(&base.pose);
-            get_state::Base {
-                x: pose.x,
-                y: pose.y,
-                yaw_deg: pose.yaw_deg,
-                frame: state.frame.clone(),
-                vx_mps: words::metres(base.velocity[0]),
-                vy_mps: words::metres(base.velocity[1]),
-                wz_dps: words::degrees(base.turn_rate),
-                moving: base.is_moving,
-            }
+        let base = state.base.as_ref().map(|base| get_state::Base {
+            place: words::Place::of(&base.pose),
+            frame: state.frame.clone(),
+            vx_mps: words::metres(base.velocity[0]),
+            vy_mps: words::metres(base.velocity[1]),
+            wz_dps: words::degrees(base.turn_rate),
+            moving: base.is_moving,
         });
         let arms = state.hands.iter().map(|hand| {
             // What the gripper measures counts more than what was picked up.
@@ -108,12 +97,11 @@ impl Server {
             outline: region.outline.iter().map(|&[x, y]| [words::metres(x), words::metres(y)]).collect(),
             surface_height_m: region.surface_height.map(words::metres),
         };
-        let origin = super::place(&map.origin);
         Ok(ToolOutcome::done(&get_map::Answer {
             map_id: map.id.clone(),
             frame: map.frame.clone(),
             resolution_m: map.resolution_m * f64::from(drawn.factor),
-            origin: get_map::Origin { x: origin.x, y: origin.y, yaw_deg: origin.yaw_deg },
+            origin: words::Place::of(&map.origin),
             width: drawn.width,
             height: drawn.height,
             grid_png_b64: STANDARD.encode(drawn.png()?),
@@ -145,12 +133,8 @@ impl Server {
                 omitted += 1;
             } else if saved.map_id == map_id {
                 left -= bytes;
-                let waypoint = list_waypoints::Waypoint {
-                    name: saved.name.clone(),
-                    x: saved.x,
-                    y: saved.y,
-                    yaw_deg: saved.yaw_deg,
-                };
+                let place = words::Place { x: saved.x, y: saved.y, yaw_deg: saved.yaw_deg };
+                let waypoint = list_waypoints::Waypoint { name: saved.name.clone(), place };
                 here.insert(saved.name, waypoint);
             } else {
                 left -= bytes;
@@ -176,16 +160,10 @@ impl Server {
                 &(),
             ));
         }
-        let pose = super::place(&self.measured_base().await?);
-        let (replaced, warning) = self.save(&name, &pose).await?;
+        let place = words::Place::of(&self.measured_base().await?);
+        let (replaced, warning) = self.save(&name, place).await?;
         Ok(super::with_warning(
-            ToolOutcome::done(&save_waypoint::Answer {
-                name,
-                x: pose.x,
-                y: pose.y,
-                yaw_deg: pose.yaw_deg,
-                replaced: replaced.then_some(true),
-            }),
+            ToolOutcome::done(&save_waypoint::Answer { name, place, replaced: replaced.then_some(true) }),
             warning,
         ))
     }
@@ -204,15 +182,13 @@ impl Server {
                 &(),
             ));
         };
-        let pose = super::place(&goal);
-        let (replaced, warning) = self.save(&name, &pose).await?;
+        let place = words::Place::of(&goal);
+        let (replaced, warning) = self.save(&name, place).await?;
         let age_s = self.ports.clock.now().secs_since(stamp).max(0.0);
         Ok(super::with_warning(
             ToolOutcome::done(&save_waypoint_from_goal::Answer {
                 name,
-                x: pose.x,
-                y: pose.y,
-                yaw_deg: pose.yaw_deg,
+                place,
                 age_s: words::metres(age_s),
                 replaced: replaced.then_some(true),
             }),
@@ -225,8 +201,8 @@ impl Server {
         let set_goal::Arguments { x, y, yaw_deg } = arguments::parse(given)?;
         let goal = numbers::goal(&self.limits().await?, x, y, yaw_deg)?;
         *self.goal.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some((goal, self.ports.clock.now()));
-        let pose = super::place(&goal);
-        Ok(ToolOutcome::done(&set_goal::Answer { x: pose.x, y: pose.y, yaw_deg: pose.yaw_deg, frame: "map".into() }))
+        let place = words::Place::of(&goal);
+        Ok(ToolOutcome::done(&set_goal::Answer { place, frame: "map".into() }))
     }
 
     pub(super) async fn clear_octomap(&self) -> Result<ToolOutcome, Failure> {
@@ -274,7 +250,7 @@ impl Server {
         if self.parts.map { Ok(Some(self.map().await?.id)) } else { Ok(None) }
     }
 
-    async fn save(&self, name: &str, pose: &words::navigate_to::Answer) -> Result<(bool, Option<String>), Failure> {
+    async fn save(&self, name: &str, pose: words::Place) -> Result<(bool, Option<String>), Failure> {
         let map_id = self.map_id().await?;
         let saved = Saved { name: name.to_owned(), x: pose.x, y: pose.y, yaw_deg: pose.yaw_deg, map_id };
         self.waypoints.save(saved).await.map_err(|error| waypoints::unusable(&error))

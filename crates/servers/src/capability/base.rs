@@ -27,7 +27,7 @@ impl Server {
         let goal = numbers::goal(&self.limits().await?, x, y, yaw_deg)?;
         claim.run(Motion::Navigate { goal }, context, &self.stands).await?;
         let pose = self.arrived(goal).await?;
-        Ok(ToolOutcome::done(&super::place(&pose)))
+        Ok(ToolOutcome::done(&navigate_to::Answer { place: words::Place::of(&pose), blocked_by: None }))
     }
 
     pub(super) async fn navigate_to_named(
@@ -60,13 +60,11 @@ impl Server {
         let claim = self.drives.claim(navigate_to_named::NAME, context)?;
         let goal = numbers::goal(&self.limits().await?, saved.x, saved.y, saved.yaw_deg)?;
         claim.run(Motion::Navigate { goal }, context, &self.stands).await?;
-        let pose = super::place(&self.arrived(goal).await?);
+        let place = words::Place::of(&self.arrived(goal).await?);
         Ok(super::with_warning(
             ToolOutcome::done(&navigate_to_named::Answer {
                 name: saved.name.clone(),
-                x: pose.x,
-                y: pose.y,
-                yaw_deg: pose.yaw_deg,
+                place,
                 blocked_by: None,
                 known: None,
             }),
@@ -86,15 +84,8 @@ impl Server {
         Bound { argument: "degrees", limit: "max_turn_deg", most, unit: "degrees" }.check(&given)?;
         let turn_by::Arguments { degrees } = arguments::parse(given)?;
         let radians = degrees.to_radians().clamp(-limits.max_turn, limits.max_turn);
-        let done = self.step(turn_by::NAME, Motion::Turn { radians }, context).await?;
-        let (moved, pose) = (measured(done.0.moved)?, super::place(&done.1));
-        Ok(ToolOutcome::done(&turn_by::Answer {
-            moved: words::degrees(moved),
-            x: pose.x,
-            y: pose.y,
-            yaw_deg: pose.yaw_deg,
-            blocked_by: None,
-        }))
+        let (done, place) = self.step(turn_by::NAME, Motion::Turn { radians }, context).await?;
+        Ok(stepped(words::degrees(measured(done.moved)?), place))
     }
 
     pub(super) async fn drive_by(
@@ -102,10 +93,9 @@ impl Server {
         given: Map<String, Value>,
         context: &CallContext,
     ) -> Result<ToolOutcome, Failure> {
-        self.check_distance(&given).await?;
-        let drive_by::Arguments { distance_m: metres } = arguments::parse(given)?;
-        let (done, pose) = self.step(drive_by::NAME, Motion::Drive { metres }, context).await?;
-        Ok(ToolOutcome::done(&stepped(&done, &pose)?))
+        let metres = self.distance(given).await?;
+        let (done, place) = self.step(drive_by::NAME, Motion::Drive { metres }, context).await?;
+        Ok(stepped(words::metres(measured(done.moved)?), place))
     }
 
     pub(super) async fn strafe_by(
@@ -113,10 +103,9 @@ impl Server {
         given: Map<String, Value>,
         context: &CallContext,
     ) -> Result<ToolOutcome, Failure> {
-        self.check_distance(&given).await?;
-        let strafe_by::Arguments { distance_m: metres } = arguments::parse(given)?;
-        let (done, pose) = self.step(strafe_by::NAME, Motion::Strafe { metres }, context).await?;
-        Ok(ToolOutcome::done(&stepped(&done, &pose)?))
+        let metres = self.distance(given).await?;
+        let (done, place) = self.step(strafe_by::NAME, Motion::Strafe { metres }, context).await?;
+        Ok(stepped(words::metres(measured(done.moved)?), place))
     }
 
     pub(super) async fn go_to_stance(
@@ -131,11 +120,9 @@ impl Server {
         let claim = self.drives.claim(go_to_stance::NAME, context)?;
         let target = self.target(&target).await?;
         let done = claim.run(Motion::Stance { target, side }, context, &self.stands).await?;
-        let pose = super::place(&self.standing().await?);
+        let place = words::Place::of(&self.standing().await?);
         Ok(ToolOutcome::done(&go_to_stance::Answer {
-            x: pose.x,
-            y: pose.y,
-            yaw_deg: pose.yaw_deg,
+            place,
             side: done.side.or(side).map(|side| side.as_str().to_owned()),
             blocked_by: None,
         }))
@@ -143,16 +130,15 @@ impl Server {
 
     pub(super) async fn reach(&self, given: Map<String, Value>, context: &CallContext) -> Result<ToolOutcome, Failure> {
         ["x", "y", "z"].iter().try_for_each(|name| numbers::coordinate(name).check(&given))?;
-        let reach::Arguments { x, y, z, frame, side } = arguments::parse(given)?;
+        let reach::Arguments { point, side } = arguments::parse(given)?;
         let side = numbers::side(&self.parts, side.as_deref())?;
         let claim = self.drives.claim(reach::NAME, context)?;
-        let point = self.in_map(&PointArgument { x, y, z, frame }).await?;
+        let point = self.in_map(&point).await?;
         let done = claim.run(Motion::Reach { side, point }, context, &self.stands).await?;
         let (Some(side), Some(at)) = (done.side.or(side), done.point) else {
             return Err(unmeasured("where the fingertips are"));
         };
-        let [x, y, z] = numbers::xyz(at);
-        Ok(ToolOutcome::done(&reach::Answer { side: side.as_str().to_owned(), x, y, z }))
+        Ok(ToolOutcome::done(&words::At::of(side, at)))
     }
 
     pub(super) async fn fine_approach(
@@ -205,9 +191,12 @@ impl Server {
         Ok(ToolOutcome::done(&goto_named::Answer { group: group.clone(), state: state.clone(), known: None }))
     }
 
-    async fn check_distance(&self, given: &Map<String, Value>) -> Result<(), Failure> {
+    /// How far to drive straight or sideways, in metres.
+    async fn distance(&self, given: Map<String, Value>) -> Result<f64, Failure> {
         let most = self.limits().await?.max_drive_m;
-        Bound { argument: "distance_m", limit: "max_drive_m", most, unit: "m" }.check(given)
+        Bound { argument: "distance_m", limit: "max_drive_m", most, unit: "m" }.check(&given)?;
+        let drive_by::Arguments { distance_m } = arguments::parse(given)?;
+        Ok(distance_m)
     }
 
     async fn step(
@@ -215,10 +204,10 @@ impl Server {
         tool: &'static str,
         motion: Motion,
         context: &CallContext,
-    ) -> Result<(MotionDone, PlanarPose), Failure> {
+    ) -> Result<(MotionDone, words::Place), Failure> {
         let claim = self.drives.claim(tool, context)?;
         let done = claim.run(motion, context, &self.stands).await?;
-        Ok((done, self.standing().await?))
+        Ok((done, words::Place::of(&self.standing().await?)))
     }
 
     /// Where the base is measured to stand.
@@ -238,7 +227,7 @@ impl Server {
         if off <= ARRIVED_WITHIN_M {
             return Ok(pose);
         }
-        let answer = super::place(&pose);
+        let answer = words::Place::of(&pose);
         Err(Failure::no(
             "not_there",
             format!("the base was measured to stand {off:.2} m from the goal"),
@@ -325,10 +314,8 @@ fn check_point(given: &Map<String, Value>, object: &str) -> Result<(), Failure> 
     numbers::check_inside(given, object, &["x", "y", "z"].map(numbers::coordinate))
 }
 
-fn stepped(done: &MotionDone, pose: &PlanarPose) -> Result<drive_by::Answer, Failure> {
-    let pose = super::place(pose);
-    let moved = words::metres(measured(done.moved)?);
-    Ok(drive_by::Answer { moved, x: pose.x, y: pose.y, yaw_deg: pose.yaw_deg, blocked_by: None })
+fn stepped(moved: f64, place: words::Place) -> ToolOutcome {
+    ToolOutcome::done(&words::Stepped { moved, place, blocked_by: None })
 }
 
 fn measured(moved: Option<f64>) -> Result<f64, Failure> {

@@ -327,7 +327,7 @@ impl Claim<'_> {
 
 fn place_of(state: &RobotState) -> Map<String, Value> {
     let Some(base) = &state.base else { return Map::new() };
-    let pose = super::place(&base.pose);
+    let pose = words::Place::of(&base.pose);
     Map::from_iter([
         ("x".to_owned(), json!(pose.x)),
         ("y".to_owned(), json!(pose.y)),

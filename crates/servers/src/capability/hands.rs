@@ -122,8 +122,8 @@ impl Server {
             ));
         }
         self.set_label(side, None);
-        let [x, y, z] = numbers::xyz(done.point.unwrap_or(foot.translation));
-        Ok(ToolOutcome::done(&place::Answer { side: side.as_str().to_owned(), x, y, z, label, known: None }))
+        let at = words::At::of(side, done.point.unwrap_or(foot.translation));
+        Ok(ToolOutcome::done(&place::Answer { at, label, known: None }))
     }
 
     /// Forgets what an arm let go.

@@ -1,6 +1,5 @@
 use cerebellum_core::{Limits, Parts, PlanarPose, Side};
 use cerebellum_wire::text;
-use cerebellum_wire::tools::motion as words;
 use serde_json::{Map, Value, json};
 
 use super::Failure;
@@ -111,9 +110,4 @@ pub(super) fn frame(named: Option<&str>) -> Result<Frame, Failure> {
             &json!({"known": ["map", "base_link"]}),
         )),
     }
-}
-
-/// The point as JSON that answers carry.
-pub(super) fn xyz(point: glam::DVec3) -> [f64; 3] {
-    [words::metres(point.x), words::metres(point.y), words::metres(point.z)]
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::*;
@@ -69,8 +71,8 @@ fn check_server(server: &str, specs: &[ToolSpec]) {
 
 fn check_arguments(row: &ContractTool, schema: &Value) {
     let properties = schema["properties"].as_object().unwrap();
-    let taken: Vec<&str> = row.arguments.iter().map(|argument| argument.name).collect();
-    let offered: Vec<&str> = properties.keys().map(String::as_str).collect();
+    let taken: BTreeSet<&str> = row.arguments.iter().map(|argument| argument.name).collect();
+    let offered: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
     assert_eq!(offered, taken, "{}", row.name);
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for argument in row.arguments {

@@ -1,3 +1,4 @@
+use cerebellum_core::{PlanarPose, Pose, Side};
 use glam::{DQuat, DVec3, EulerRot};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -165,6 +166,69 @@ pub enum TargetArgument {
     Point(PointArgument),
 }
 
+/// What to work at, and with which arm.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct TargetArguments {
+    /// The target: a point `{x, y, z, frame}` such as `locate_3d` answers, or the name of a thing.
+    pub target: TargetArgument,
+    /// Which arm: `left` or `right`; the better one when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<String>,
+}
+
+/// A place of the base.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Place {
+    /// Metres, in `map` unless `frame` says otherwise.
+    pub x: f64,
+    /// Metres, in `map` unless `frame` says otherwise.
+    pub y: f64,
+    /// Degrees about `z`, counter-clockwise from `x`.
+    pub yaw_deg: f64,
+}
+
+impl Place {
+    /// In the numbers of answers.
+    pub fn of(pose: &PlanarPose) -> Self {
+        Self { x: metres(pose.x), y: metres(pose.y), yaw_deg: heading_deg(pose.yaw) }
+    }
+}
+
+/// How far the base came in one step, and where it stands now.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Stepped {
+    /// How far it came, in the unit and with the sign of the argument, as measured.
+    pub moved: f64,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What is in the way, when the path is blocked, such as `a person` or `an obstacle`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocked_by: Option<String>,
+}
+
+/// A point that an arm came to.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct At {
+    /// The arm.
+    pub side: String,
+    /// Metres in `map`.
+    pub x: f64,
+    /// Metres in `map`.
+    pub y: f64,
+    /// Metres above the floor.
+    pub z: f64,
+}
+
+impl At {
+    /// In the numbers of answers.
+    pub fn of(side: Side, point: DVec3) -> Self {
+        let [x, y, z] = point.to_array().map(metres);
+        Self { side: side.as_str().to_owned(), x, y, z }
+    }
+}
+
 /// Metres as answers say them: to the millimetre, never `-0`.
 pub fn metres(value: f64) -> f64 {
     (value * 1_000.0).round() / 1_000.0 + 0.0
@@ -189,17 +253,14 @@ pub fn rotation(roll_deg: f64, pitch_deg: f64, yaw_deg: f64) -> DQuat {
 
 impl GraspArgument {
     /// The tip frame in the frame that is named.
-    pub fn tip(&self) -> cerebellum_core::Pose {
-        cerebellum_core::Pose::new(
-            DVec3::new(self.x, self.y, self.z),
-            rotation(self.roll_deg, self.pitch_deg, self.yaw_deg),
-        )
+    pub fn tip(&self) -> Pose {
+        Pose::new(DVec3::new(self.x, self.y, self.z), rotation(self.roll_deg, self.pitch_deg, self.yaw_deg))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use cerebellum_core::{Grasp, Pose, Stamp};
+    use cerebellum_core::{Grasp, Stamp};
 
     use super::*;
 

@@ -1,22 +1,12 @@
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::TargetArgument;
+pub use super::TargetArguments as Arguments;
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
 /// The tool's name.
 pub const NAME: &str = "fine_approach";
-
-/// What is asked for.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct Arguments {
-    /// What to approach: a point `{x, y, z, frame}` such as `locate_3d` answers, or the name of a thing.
-    pub target: TargetArgument,
-    /// Which arm: `left` or `right`; the better one when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub side: Option<String>,
-}
 
 /// How close the fingers are.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -1,6 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Place;
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
@@ -21,7 +22,7 @@ pub struct Answer {
     /// Metres a cell.
     pub resolution_m: f64,
     /// Where the lower left corner of the picture lies.
-    pub origin: Origin,
+    pub origin: Place,
     /// Cells along `x` of the origin: pixels in a row.
     pub width: u32,
     /// Cells along `y` of the origin: rows.
@@ -38,18 +39,6 @@ pub struct Answer {
     pub keepouts: Vec<Region>,
     /// Grows with every change.
     pub version: u64,
-}
-
-/// A place on the floor.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(inline)]
-pub struct Origin {
-    /// Metres in `map`.
-    pub x: f64,
-    /// Metres in `map`.
-    pub y: f64,
-    /// Degrees about `z`, counter-clockwise from `x` of the map.
-    pub yaw_deg: f64,
 }
 
 /// A named area.

@@ -1,6 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Place;
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
@@ -14,12 +15,9 @@ pub struct Arguments {}
 /// Where the base is.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
-    /// Metres.
-    pub x: f64,
-    /// Metres.
-    pub y: f64,
-    /// Degrees about `z`, counter-clockwise.
-    pub yaw_deg: f64,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
     /// The frame of the numbers, `map` when localised.
     pub frame: String,
     /// How old the measurement is, in seconds.

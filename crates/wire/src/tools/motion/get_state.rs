@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Place;
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
@@ -38,12 +39,9 @@ pub struct Answer {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Base {
-    /// Metres.
-    pub x: f64,
-    /// Metres.
-    pub y: f64,
-    /// Degrees about `z`, counter-clockwise.
-    pub yaw_deg: f64,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
     /// The frame of the pose, `map` when localised.
     pub frame: String,
     /// Metres a second, forward.

@@ -1,32 +1,20 @@
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::TargetArgument;
+use super::Place;
+pub use super::TargetArguments as Arguments;
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
 /// The tool's name.
 pub const NAME: &str = "go_to_stance";
 
-/// What is asked for.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct Arguments {
-    /// What to stand before: a point `{x, y, z, frame}` such as `locate_3d` answers, or the name of a thing.
-    pub target: TargetArgument,
-    /// Which arm shall reach it: `left` or `right`; the better one when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub side: Option<String>,
-}
-
 /// Where the base stands now.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
-    /// Metres in `map`.
-    pub x: f64,
-    /// Metres in `map`.
-    pub y: f64,
-    /// Degrees about `z`, counter-clockwise from `x` of the map.
-    pub yaw_deg: f64,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
     /// The arm that can reach the target from here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<String>,

@@ -1,6 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Place;
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
@@ -21,12 +22,9 @@ pub struct Arguments {
 /// Where the base stands now.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
-    /// Metres in `map`.
-    pub x: f64,
-    /// Metres in `map`.
-    pub y: f64,
-    /// Degrees about `z`, counter-clockwise from `x` of the map.
-    pub yaw_deg: f64,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
     /// What is in the way, when the path is blocked, such as `a person` or `an obstacle`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<String>,

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::PoseArgument;
+use super::{At, PoseArgument};
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
@@ -25,14 +25,9 @@ pub struct Arguments {
 /// Where it was put.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
-    /// The arm.
-    pub side: String,
-    /// Metres in `map`.
-    pub x: f64,
-    /// Metres in `map`.
-    pub y: f64,
-    /// Metres above the floor.
-    pub z: f64,
+    /// Which arm, and where.
+    #[serde(flatten)]
+    pub at: At,
     /// What was put down, if it was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,

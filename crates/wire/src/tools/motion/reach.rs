@@ -1,6 +1,8 @@
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+pub use super::At as Answer;
+use super::PointArgument;
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
@@ -10,31 +12,12 @@ pub const NAME: &str = "reach";
 /// What is asked for.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Arguments {
-    /// Metres in `frame`.
-    pub x: f64,
-    /// Metres in `frame`.
-    pub y: f64,
-    /// Metres in `frame`, up from the floor.
-    pub z: f64,
-    /// `map` (the default) or `base_link`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frame: Option<String>,
+    /// Where to.
+    #[serde(flatten)]
+    pub point: PointArgument,
     /// Which arm: `left` or `right`; the better one when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<String>,
-}
-
-/// Where the fingertips are now.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Answer {
-    /// The arm.
-    pub side: String,
-    /// Metres in `map`.
-    pub x: f64,
-    /// Metres in `map`.
-    pub y: f64,
-    /// Metres above the floor.
-    pub z: f64,
 }
 
 /// The tool as it is offered.

@@ -1,6 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Place;
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
@@ -19,12 +20,9 @@ pub struct Arguments {
 pub struct Answer {
     /// The name.
     pub name: String,
-    /// Metres in `map`.
-    pub x: f64,
-    /// Metres in `map`.
-    pub y: f64,
-    /// Degrees about `z`, counter-clockwise from `x` of the map.
-    pub yaw_deg: f64,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
     /// Whether a place of that name was moved; left out when not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced: Option<bool>,

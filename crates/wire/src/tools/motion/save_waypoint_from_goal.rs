@@ -1,30 +1,22 @@
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::Place;
+pub use super::save_waypoint::Arguments;
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
 /// The tool's name.
 pub const NAME: &str = "save_waypoint_from_goal";
 
-/// What is asked for.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct Arguments {
-    /// What to call the place, for example `workbench`.
-    pub name: String,
-}
-
 /// The place that was saved.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
     /// The name.
     pub name: String,
-    /// Metres in `map`.
-    pub x: f64,
-    /// Metres in `map`.
-    pub y: f64,
-    /// Degrees about `z`, counter-clockwise from `x` of the map.
-    pub yaw_deg: f64,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
     /// How long ago the goal was marked, in seconds.
     pub age_s: f64,
     /// Whether a place of that name was moved; left out when not.

@@ -1,32 +1,20 @@
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::Place;
+pub use super::navigate_to::Arguments;
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
 /// The tool's name.
 pub const NAME: &str = "set_goal";
 
-/// What is asked for.
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct Arguments {
-    /// Metres in `map`.
-    pub x: f64,
-    /// Metres in `map`.
-    pub y: f64,
-    /// Degrees about `z`, counter-clockwise from `x` of the map.
-    pub yaw_deg: f64,
-}
-
 /// The goal that was marked.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Answer {
-    /// Metres in `map`.
-    pub x: f64,
-    /// Metres in `map`.
-    pub y: f64,
-    /// Degrees about `z`, counter-clockwise from `x` of the map.
-    pub yaw_deg: f64,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
     /// Always `map`.
     pub frame: String,
 }

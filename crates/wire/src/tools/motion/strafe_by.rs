@@ -1,6 +1,7 @@
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+pub use super::Stepped as Answer;
 use crate::schema;
 use crate::tool::{ToolClass, ToolSpec};
 
@@ -12,22 +13,6 @@ pub const NAME: &str = "strafe_by";
 pub struct Arguments {
     /// Metres; positive is to the left.
     pub distance_m: f64,
-}
-
-/// How far the base came, and where it stands now.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Answer {
-    /// How far it came, in the unit and with the sign of the argument, as measured.
-    pub moved: f64,
-    /// Metres in `map`.
-    pub x: f64,
-    /// Metres in `map`.
-    pub y: f64,
-    /// Degrees about `z`, counter-clockwise from `x` of the map.
-    pub yaw_deg: f64,
-    /// What is in the way, when the path is blocked, such as `a person` or `an obstacle`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub blocked_by: Option<String>,
 }
 
 /// The tool as it is offered.
