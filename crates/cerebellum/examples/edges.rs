@@ -86,11 +86,11 @@ fn micros(took: Duration) -> u64 {
     took.as_micros() as u64
 }
 
-async fn receiver(port: u16) -> anyhow::Result<mpsc::UnboundedReceiver<Got>> {
-    let (sender, received) = mpsc::unbounded_channel();
-    let take = |State(sender): State<mpsc::UnboundedSender<Got>>, headers: HeaderMap, body: Body| async move {
+async fn receiver(port: u16) -> anyhow::Result<mpsc::Receiver<Got>> {
+    let (sender, received) = mpsc::channel(16);
+    let take = |State(sender): State<mpsc::Sender<Got>>, headers: HeaderMap, body: Body| async move {
         let is_signed = headers.contains_key(cerebellum_kit::signing::SIGNATURE_HEADER);
-        drop(sender.send(Got { at: Instant::now(), bytes: body.len(), is_signed }));
+        drop(sender.try_send(Got { at: Instant::now(), bytes: body.len(), is_signed }));
     };
     let router = Router::new().route("/", post(take)).with_state(sender);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
@@ -102,7 +102,7 @@ async fn receiver(port: u16) -> anyhow::Result<mpsc::UnboundedReceiver<Got>> {
 async fn first_edge(
     publisher: &dyn Publisher,
     clock: &dyn Clock,
-    received: &mut mpsc::UnboundedReceiver<Got>,
+    received: &mut mpsc::Receiver<Got>,
 ) -> anyhow::Result<usize> {
     let end = Instant::now() + PATIENCE;
     while Instant::now() < end {
@@ -116,7 +116,7 @@ async fn first_edge(
     bail!("no event came; is a perception buffer running with RVC_CALLBACK_URL and RVC_EVENT_SECRET?")
 }
 
-async fn next(received: &mut mpsc::UnboundedReceiver<Got>) -> anyhow::Result<Got> {
+async fn next(received: &mut mpsc::Receiver<Got>) -> anyhow::Result<Got> {
     tokio::time::timeout(PATIENCE, received.recv()).await.context("no POST came")?.context("the receiver ended")
 }
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use cerebellum_kit::clock::HostClock;
 use cerebellum_mcp::ToolServer;
+use cerebellum_mcp::attach::Endpoint;
 use cerebellum_mcp::serve::{ServeConfig, ServeError, Transport, serve};
 use cerebellum_ros::zenoh::RouterRole;
-use cerebellum_servers::perception_buffer;
+use cerebellum_servers::{memory, perception_buffer, task};
 use serde_json::{Value, json};
 use tracing::info;
 
@@ -16,6 +17,7 @@ use crate::compose::{self, Life, OnBus};
 use crate::config::{self, Environment, Settings};
 use crate::exit::Failure;
 use crate::http;
+use crate::robot_tools::AttachedTools;
 use crate::secrets;
 
 /// `cerebellum skill-control`.
@@ -43,6 +45,22 @@ pub async fn perception_buffer(
     let perception = compose::perception(settings, &bus, Arc::new(HostClock::new()), &life).await?;
     let server = Arc::new(perception_buffer::Server::new(Arc::clone(&perception.buffer)));
     run(server, serving, life).await
+}
+
+/// `cerebellum memory`.
+pub async fn memory(settings: &Settings, serving: ServeConfig) -> Result<(), Failure> {
+    let life = Life::until_asked();
+    let store = compose::memory_store(settings).await?;
+    let server = Arc::new(memory::Server::new(store.clone(), Arc::new(HostClock::new())));
+    let served = run(server, serving, life).await;
+    store.close().await;
+    served
+}
+
+/// `cerebellum task`, over the tools of a robot's servers.
+pub async fn task(servers: Vec<Endpoint>, serving: ServeConfig) -> Result<(), Failure> {
+    let tools = Arc::new(AttachedTools::new(servers));
+    run(Arc::new(task::Server::new(tools)), serving, Life::until_asked()).await
 }
 
 async fn run(server: Arc<dyn ToolServer>, serving: ServeConfig, life: Life) -> Result<(), Failure> {

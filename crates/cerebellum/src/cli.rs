@@ -20,6 +20,8 @@ pub mod check;
 pub mod config;
 /// `demo`: everything on a simulated robot.
 pub mod demo;
+/// `memory`: what was taught.
+pub mod memory;
 /// Pictures in answers, for people.
 mod pictures;
 /// `schema`: what others may rely on, as JSON Schemas.
@@ -30,6 +32,8 @@ pub mod serving;
 pub mod sim;
 /// Where a server is, from the command line, and what to say when it does not answer.
 mod target;
+/// `task`: whole tasks over a robot's tools.
+pub mod task;
 /// `tools`: what a server offers.
 pub mod tools;
 /// `vision-node`: the ROS node that looks.
@@ -39,10 +43,12 @@ pub use call::CallArgs;
 pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigCommand};
 pub use demo::DemoArgs;
+pub use memory::{MemoryArgs, MemoryCommand};
 pub use schema::SchemaArgs;
 pub use serving::ServingArgs;
 pub use sim::{SimArgs, SimCommand};
 pub use target::TargetArgs;
+pub use task::TaskArgs;
 pub use tools::ToolsArgs;
 pub use vision_node::{EngineArg, VisionNodeArgs};
 
@@ -126,6 +132,12 @@ pub enum Command {
     /// The MCP server that tells what is seen (stdio, or port 9202)
     #[command(after_help = PERCEPTION_EXAMPLES)]
     PerceptionBuffer(ServingArgs),
+    /// The MCP server that keeps ways of doing things (stdio, or port 9203)
+    #[command(after_help = memory::EXAMPLES)]
+    Memory(MemoryArgs),
+    /// The MCP server of whole tasks over a robot's motion and locate servers (stdio, or port 9208)
+    #[command(after_help = task::EXAMPLES)]
+    Task(TaskArgs),
     /// The ROS node that looks: skills in, topics out
     VisionNode(VisionNodeArgs),
     /// The simulated robot, and what its home looks like

@@ -18,6 +18,7 @@ use cerebellum_ros::zenoh::{RouterRole, ZenohBus, ZenohConfig};
 use cerebellum_servers::{perception_buffer, skill_control};
 use cerebellum_sim::clock::Pace;
 use cerebellum_sim::simulator::{CAMERA_FRAME, CameraConfig, SimConfig, Simulator};
+use cerebellum_store::SqliteProcesses;
 use cerebellum_vision::engine::{geometry, ground_truth};
 use cerebellum_vision::node::{Node, NodeConfig};
 use cerebellum_vision::source::folder::{Folder, FolderConfig};
@@ -293,7 +294,9 @@ pub async fn vision_node(
 ) -> Result<Arc<Node>, Failure> {
     let state_file = settings.state_folder.join(format!("{}.skills.json", settings.vision_node.name));
     life.hold(&state_file).await?;
-    refuse_twin(&settings.vision_node.name, bus).await?;
+    if !has_own_router(settings) {
+        refuse_twin(&settings.vision_node.name, bus).await?;
+    }
     let config =
         NodeConfig { state_file: Some(state_file), noisy_camera: robot.eye == Eye::Simulated, ..NodeConfig::default() };
     let streams = Arc::new(Publishers::new(Arc::clone(bus), life.tasks.clone()));
@@ -311,8 +314,18 @@ pub async fn vision_node(
     Ok(node)
 }
 
+/// Whether the bus begins with this program, so that nobody can have been on it before.
+fn has_own_router(settings: &Settings) -> bool {
+    match &settings.ros {
+        config::Ros::Mem => true,
+        config::Ros::Zenoh(zenoh) => zenoh.router == Some(config::RouterRole::Always),
+    }
+}
+
 /// How long the bus may take to come up before the node starts without knowing who else is there.
 const BUS_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a node of the same name may take to come into sight on a bus that others were on before.
+const GRAPH_PATIENCE: Duration = Duration::from_millis(1500);
 /// How long a node of the same name may take to answer; one that is gone does not.
 const TWIN_PATIENCE: Duration = Duration::from_millis(1500);
 
@@ -322,7 +335,10 @@ async fn refuse_twin(name: &str, bus: &Arc<dyn RosBus>) -> Result<(), Failure> {
     let coming_up = async { while bus.graph().is_err() && changes.changed().await.is_ok() {} };
     // A bus that does not come up has nobody on it; later the services are offered only when nobody else does.
     drop(tokio::time::timeout(BUS_PATIENCE, coming_up).await);
-    if nodes_named(bus.as_ref(), name).unwrap_or(0) == 0 {
+    // Who is there becomes known one by one after the bus has come up.
+    let twin_in_sight =
+        async { while nodes_named(bus.as_ref(), name).unwrap_or(0) == 0 && changes.changed().await.is_ok() {} };
+    if tokio::time::timeout(GRAPH_PATIENCE, twin_in_sight).await.is_err() {
         return Ok(());
     }
     match Tasks::new(Arc::clone(bus), name).list(TWIN_PATIENCE).await {
@@ -380,7 +396,7 @@ async fn watch_for_twin(bus: &Arc<dyn RosBus>, name: &str) {
         }
         has_twin = is_twin;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// The skill-control server over the vision node of the bus.
@@ -404,6 +420,13 @@ pub fn catalogs(settings: &Settings) -> Result<skill_control::Catalogs, Failure>
         Resource::Embedded(_) => Ok(skill_control::Catalogs::shipped()),
         Resource::Disk(path) => skill_control::Catalogs::open(path).map_err(|error| Failure::usage(error.to_string())),
     }
+}
+
+/// The file of learned processes.
+pub async fn memory_store(settings: &Settings) -> Result<Arc<SqliteProcesses>, Failure> {
+    let path = settings.memory.path.clone().unwrap_or_else(|| settings.state_folder.join("memory.sqlite"));
+    let store = SqliteProcesses::open(&path, cerebellum_store::Settings::default(), Arc::new(HostClock::new())).await;
+    store.map(Arc::new).map_err(|error| Failure::usage(format!("{error}; another file: MEMORY_FILE")))
 }
 
 /// The buffer, and what its events go through.

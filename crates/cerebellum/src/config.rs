@@ -26,7 +26,7 @@ pub use environment::{DotenvError, Environment};
 pub use fault::{ConfigFault, ConfigFaults};
 pub use node::Place;
 pub use settings::{
-    Camera, Events, FolderCamera, Log, LogFormat, Pace, Robot, Ros, RosCamera, RouterRole, Settings, SimCamera,
+    Camera, Events, FolderCamera, Log, LogFormat, Memory, Pace, Robot, Ros, RosCamera, RouterRole, Settings, SimCamera,
     SimRobot, SkillControl, Vision, VisionNode, Zenoh, state_folder,
 };
 pub use show::Row;

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cerebellum_core::VisionTasks;
+use cerebellum_kit::clock::HostClock;
 use cerebellum_mcp::ToolServer;
 use cerebellum_mcp::serve::{ServeConfig, ServeError, Transport, serve};
 use cerebellum_ros::bus::RosBus;
 use cerebellum_ros::vision::{OverlayPictures, Tasks};
 use cerebellum_ros::zenoh::RouterRole;
-use cerebellum_servers::perception_buffer;
+use cerebellum_servers::{memory, perception_buffer};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -61,6 +62,7 @@ impl Ports {
     const CONTROL: u16 = 9200;
     const SKILL_CONTROL: u16 = 9201;
     const PERCEPTION: u16 = 9202;
+    const MEMORY: u16 = 9203;
     const ZENOH: u16 = 7557;
 
     /// The port for a service whose documented port is given; 0 for a free one.
@@ -104,15 +106,25 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
     let perception_server = Arc::new(perception_buffer::Server::new(perception.buffer.clone()));
 
     let skills_at = open(skill_control.clone(), ports.of(Ports::SKILL_CONTROL), &life).await?;
+    let memory_store = compose::memory_store(&settings).await?;
+    let memory = Arc::new(memory::Server::new(memory_store.clone(), Arc::new(HostClock::new())));
+
     let perception_at = open(perception_server.clone(), ports.of(Ports::PERCEPTION), &life).await?;
+    let memory_at = open(memory, ports.of(Ports::MEMORY), &life).await?;
     let page_at = page_listener.as_ref().map(local).transpose()?;
     let control_at = local(&control_listener)?;
 
     let simulator = robot.simulator.clone().expect("a demo has the simulated robot, checked above");
     let token = secrets::operator_token(&common).map_err(|error| Failure::usage(error.to_string()))?;
     http::serve(control_listener, cerebellum_sim::control::router(simulator.clone(), token), &life);
-    let endpoints =
-        Endpoints { page: page_at, control: control_at, skills: skills_at, perception: perception_at, zenoh };
+    let endpoints = Endpoints {
+        page: page_at,
+        control: control_at,
+        skills: skills_at,
+        perception: perception_at,
+        memory: memory_at,
+        zenoh,
+    };
     let ready = ready_json(&endpoints, &settings, &secrets::operator_token_file(&common));
     let page = Page {
         camera: robot.camera.clone(),
@@ -137,6 +149,7 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
         say("\nstopping\n");
     }
     life.end().await;
+    memory_store.close().await;
     drop(state);
     Ok(())
 }
@@ -152,6 +165,8 @@ pub struct Endpoints {
     pub skills: SocketAddr,
     /// The MCP server `perception`.
     pub perception: SocketAddr,
+    /// The MCP server `memory`.
+    pub memory: SocketAddr,
     /// The Zenoh router, such as `tcp/127.0.0.1:7557`; `None` on a bus without one.
     pub zenoh: Option<String>,
 }
@@ -243,7 +258,7 @@ fn ready_json(endpoints: &Endpoints, settings: &Settings, token_file: &Path) -> 
         "page": endpoints.page.map(|page| format!("http://{page}/")),
         "control": format!("http://{}", endpoints.control),
         "operator_token_file": token_file,
-        "servers": {"skill_control": server(endpoints.skills), "perception": server(endpoints.perception)},
+        "servers": {"skill_control": server(endpoints.skills), "perception": server(endpoints.perception), "memory": server(endpoints.memory)},
         "zenoh": endpoints.zenoh,
         "domain_id": domain_id,
         "vision_node": settings.vision_node.name,
@@ -267,6 +282,7 @@ fn banner(endpoints: &Endpoints, settings: &Settings) -> String {
     }
     line(&format!("    skill_control   {skills}   (what the robot looks for; /sse too)"));
     line(&format!("    perception      {seen}   (what it sees; /sse too)"));
+    line(&format!("    memory          http://{}/mcp   (how things are done, as it was taught)", endpoints.memory));
     line(&format!("    scene control   http://{}       (cerebellum sim scene --help)", endpoints.control));
     if let Some(zenoh) = &endpoints.zenoh {
         line(&format!(

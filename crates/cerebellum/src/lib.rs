@@ -18,6 +18,8 @@ pub mod exit;
 pub mod http;
 /// What the demo's page shows, and what its buttons do.
 pub mod page;
+/// The tools of a robot's other servers.
+pub mod robot_tools;
 /// Tokens in files.
 pub mod secrets;
 /// The files of the state folder, one process at a time.

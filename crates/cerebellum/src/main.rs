@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use cerebellum::cli::{self, Cli, Command, DemoArgs, EngineArg, GlobalArgs, SimArgs, SimCommand, VisionNodeArgs};
+use cerebellum::cli::{
+    self, Cli, Command, DemoArgs, EngineArg, GlobalArgs, MemoryArgs, MemoryCommand, SimArgs, SimCommand, VisionNodeArgs,
+};
 use cerebellum::config::{
     self, Environment, Loaded, Log, LogFormat, Lookup, Resource, Robot, Settings, SimCamera, SimRobot, Vision,
 };
@@ -68,6 +70,12 @@ async fn run(cli: Cli) -> Result<Exit, Failure> {
             let serving = args.resolve(&environment, 9202)?;
             alone::perception_buffer(&settings, &environment, serving).await.map(|()| Exit::Ok)
         }
+        Command::Memory(args) => run_memory(args, global, &environment).await,
+        Command::Task(args) => {
+            start(global, &environment)?;
+            let serving = args.serving.resolve(&environment, 9208)?;
+            alone::task(args.endpoints(&environment)?, serving).await.map(|()| Exit::Ok)
+        }
         Command::VisionNode(args) => {
             let settings = with_node(start(global, &environment)?, &args)?;
             alone::vision_node(&settings, &environment).await.map(|()| Exit::Ok)
@@ -110,6 +118,21 @@ async fn run_demo(args: DemoArgs, global: &GlobalArgs, environment: &Environment
     let ports = if args.ports.is_some() { demo::Ports::Free } else { demo::Ports::Offset(args.port_offset) };
     let options = demo::Options { ports, ready_file: args.ready_file, join: args.join, without_page: args.no_page };
     demo::run(settings, environment, options).await.map(|()| Exit::Ok)
+}
+
+async fn run_memory(args: MemoryArgs, global: &GlobalArgs, environment: &Environment) -> Result<Exit, Failure> {
+    match args.command {
+        Some(MemoryCommand::ExportSkills { folder, successes }) => {
+            quiet(global, environment, LogFormat::Pretty)?;
+            let settings = load(global, environment)?.settings;
+            cli::memory::export_skills(&settings, folder, successes).await
+        }
+        None => {
+            let settings = start(global, environment)?;
+            let serving = args.serving.resolve(environment, 9203)?;
+            alone::memory(&settings, serving).await.map(|()| Exit::Ok)
+        }
+    }
 }
 
 async fn run_sim(args: SimArgs, global: &GlobalArgs, environment: &Environment) -> Result<Exit, Failure> {

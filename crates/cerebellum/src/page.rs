@@ -111,7 +111,11 @@ impl Progress for NoProgress {
 }
 
 async fn ask(server: &dyn ToolServer, tool: &str, arguments: Map<String, Value>) -> Map<String, Value> {
-    let context = CallContext { caller: cerebellum_mcp::Caller::default(), cancelled: CancellationToken::new(), progress: Box::new(NoProgress) };
+    let context = CallContext {
+        caller: cerebellum_mcp::Caller::default(),
+        cancelled: CancellationToken::new(),
+        progress: Box::new(NoProgress),
+    };
     server.call(tool, arguments, &context).await.into_parts().0
 }
 

@@ -10,6 +10,8 @@ pub mod memory;
 pub mod perception_buffer;
 /// `skill_control`: what the robot is configured to perceive.
 pub mod skill_control;
+/// `task`: whole tasks over a robot's own tools.
+pub mod task;
 #[cfg(test)]
 mod testing;
 

@@ -288,13 +288,9 @@ async fn unknown_place(robot: &Examinee, report: &mut Report) {
 
 /// What the gripper does not hold is not held.
 async fn hands(robot: &Examinee, report: &mut Report) {
-    let is_holding = match robot.has("get_state") {
-        true => object(&robot.call("get_state", json!({}), CallOptions::within(READ)).await)
-            .ok()
-            .and_then(|data| data.get("arms").and_then(Value::as_object))
-            .is_some_and(|arms| arms.values().any(|arm| arm["held"] == true)),
-        false => false,
-    };
+    let state = robot.call("get_state", json!({}), CallOptions::within(READ)).await;
+    let arms = object(&state).ok().and_then(|data| data.get("arms")).and_then(Value::as_object);
+    let is_holding = arms.is_some_and(|arms| arms.values().any(|arm| arm["held"] == true));
     if is_holding {
         for id in ["honest held", "empty hand"] {
             report.skips(id, Level::Minimum, "a hand holds something; let it put that down first");

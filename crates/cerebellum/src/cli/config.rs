@@ -131,7 +131,11 @@ mod tests {
     fn a_check_finds_what_a_start_would_with_file_and_line() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = folder.path().join("mine.yaml");
-        std::fs::write(&catalog, "templates:\n  - name: a\n    params: []\n    skill: {mode: paint}\n").unwrap();
+        std::fs::write(
+            &catalog,
+            "templates:\n  - name: a\n    description: d\n    params: []\n    skill: {mode: paint}\n",
+        )
+        .unwrap();
         config::init(folder.path(), Existing::Overwrite).unwrap();
         std::fs::write(folder.path().join("vision/things.yaml"), "things: [\n").unwrap();
         let root = folder.path().join("config.yaml");

@@ -23,6 +23,7 @@ pub(super) const FILES: &[EmbeddedFile] = embedded![
     "deployment/demo.yaml",
     "deployment/robot.yaml",
     "deployment/test.yaml",
+    "memory/sqlite.yaml",
     "robot/none.yaml",
     "robot/sim.yaml",
     "ros/mem.yaml",

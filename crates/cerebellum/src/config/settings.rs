@@ -12,7 +12,7 @@ mod services;
 
 pub use bus::{Ros, RouterRole, Zenoh};
 pub use robot::{Camera, FolderCamera, Pace, Robot, RosCamera, SimCamera, SimRobot};
-pub use services::{Events, Log, LogFormat, SkillControl, Vision, VisionNode};
+pub use services::{Events, Log, LogFormat, Memory, SkillControl, Vision, VisionNode};
 
 /// The whole configuration, checked: one adapter chosen for each port, and the settings of the services.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Settings {
     pub skill_control: SkillControl,
     /// The perception buffer.
     pub buffer: perception_buffer::Config,
+    /// Where learned processes are kept.
+    pub memory: Memory,
     /// Where events are posted.
     pub events: Events,
     /// Logging.
@@ -57,7 +59,8 @@ impl Context<'_> {
     }
 }
 
-const GROUPS: &str = "a root file has ros, vision, camera, robot, vision_node, skill_control, buffer, events and log";
+const GROUPS: &str =
+    "a root file has ros, vision, camera, robot, vision_node, skill_control, buffer, memory, events and log";
 
 /// Reads every setting, and records every fault on the way. `None` when there is at least one.
 pub(super) fn read(node: &Node, context: &Context<'_>) -> Option<Settings> {
@@ -73,6 +76,10 @@ pub(super) fn read(node: &Node, context: &Context<'_>) -> Option<Settings> {
     let skill_control = need("skill_control", "services/skill_control.yaml")
         .and_then(|node| services::read_skill_control(node, context));
     let buffer = need("buffer", "buffer.yaml").and_then(|node| services::read_buffer(node, findings));
+    let memory = match root.find("memory") {
+        Some(node) => services::read_memory(node, findings),
+        None => Some(Memory::default()),
+    };
     let events = need("events", "services/events.yaml").and_then(|node| services::read_events(node, findings));
     let log = need("log", "services/log.yaml").and_then(|node| services::read_log(node, findings));
     root.finish();
@@ -84,6 +91,7 @@ pub(super) fn read(node: &Node, context: &Context<'_>) -> Option<Settings> {
         vision_node: vision_node?,
         skill_control: skill_control?,
         buffer: buffer?,
+        memory: memory?,
         events: events?,
         log: log?,
         state_folder: state_folder(context.environment),

@@ -8,6 +8,8 @@ mod bad_start;
 mod camera;
 /// The demo from outside.
 mod demo;
+/// What was taught, over restarts.
+mod memory;
 /// Processes, and sessions with them.
 mod program;
 /// What a server does when what it depends on comes and goes.

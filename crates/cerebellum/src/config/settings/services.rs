@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
 use cerebellum_kit::signing::Secret;
@@ -39,6 +40,13 @@ pub struct SkillControl {
     pub strict: bool,
     /// How long a call of the vision node may take.
     pub service_deadline: Duration,
+}
+
+/// Where learned processes are kept. A root file may leave this group out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// The file; `memory.sqlite` in the state folder when `None`.
+    pub path: Option<PathBuf>,
 }
 
 /// Where events are posted. Push is on when both are there.
@@ -114,6 +122,13 @@ pub(super) fn read_skill_control(node: &Node, context: &Context<'_>) -> Option<S
     let deadline = table.number_or("service_deadline_s", 25.0, 0.1..=29.0);
     table.finish();
     Some(SkillControl { catalog: catalog?, strict: strict?, service_deadline: Duration::from_secs_f64(deadline?) })
+}
+
+pub(super) fn read_memory(node: &Node, findings: &Findings) -> Option<Memory> {
+    let (_, table) = Table::adapter(node, "memory", &["sqlite"], findings)?;
+    let path = table.optional_text("path");
+    table.finish();
+    Some(Memory { path: path?.filter(|path| !path.is_empty()).map(PathBuf::from) })
 }
 
 pub(super) fn read_buffer(node: &Node, findings: &Findings) -> Option<perception_buffer::Config> {
