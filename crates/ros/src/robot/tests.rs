@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cerebellum_core::{
-    BaseState, Body, COMMAND_EXPIRY, Clock, FloorMap, Limits, Motion, MotionDone, MotionFailure, MotionProgress, Parts,
-    PlanarPose, Pose, Reach, Robot, RobotError, RobotState, RunningMotion, Side, Stamp, StopReport, StopState,
+    BaseState, Body, COMMAND_EXPIRY, Clock, FloorMap, Grasp, Limits, Motion, MotionDone, MotionFailure, MotionProgress,
+    Parts, PlanarPose, Pose, Reach, Robot, RobotError, RobotState, RunningMotion, Side, Stamp, StopReport, StopState,
 };
 use cerebellum_testkit::FakeClock;
+use cerebellum_testkit::robot::{FakeRobot, Play};
 use cerebellum_wire::robot::{self as words, Reply, Request};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -225,6 +226,51 @@ async fn everything_that_is_asked_arrives() {
     assert!(link.state().await.unwrap().stop.is_latched);
     assert_eq!(outcome(drive(&link, 1.0)).await, Err(MotionFailure::Stopped { by: Some("a test".into()) }));
     served.end().await;
+}
+
+#[tokio::test]
+async fn every_motion_arrives_as_it_was_asked_and_answers_as_the_robot_did() {
+    let bus = bus();
+    let clock = Arc::new(FakeClock::at(Stamp::from_secs_f64(1_000.0)));
+    let robot = Arc::new(FakeRobot::new(clock.clone()));
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    serve(Arc::clone(&bus), robot.clone(), clock, &tasks, stop.clone());
+    let link = link(&bus).await;
+    let point = glam::DVec3::new(1.0, 0.1, 0.7);
+    let grasp = Grasp { tip: Pose::planar(1.0, 0.1, 0.3), width_m: 0.06, stamp: Stamp::from_nanos(7) };
+    let asked = [
+        Motion::Navigate { goal: PlanarPose::new(1.0, 2.0, 0.1) },
+        Motion::Turn { radians: 0.3 },
+        Motion::Drive { metres: 0.2 },
+        Motion::Strafe { metres: -0.1 },
+        Motion::Stance { target: point, side: None },
+        Motion::Reach { side: Some(Side::Right), point },
+        Motion::FineApproach { side: None, point },
+        Motion::Pick { side: Side::Left, grasp },
+        Motion::Place { side: Side::Left, foot: Pose::planar(1.0, 0.0, 0.2) },
+        Motion::Posture { group: "left_arm".into(), state: "stowed".into() },
+    ];
+    let mut outcomes = Vec::new();
+    for motion in &asked {
+        outcomes.push(link.run(motion.clone(), &quiet).await.unwrap());
+    }
+    let ran: Vec<_> = robot.runs().into_iter().map(|run| run.motion).collect();
+    assert_eq!(ran, asked);
+    assert_eq!((outcomes[1].moved, outcomes[7].held, outcomes[5].point), (Some(0.3), Some(true), Some(point)));
+    let failures = [
+        MotionFailure::Blocked { by: "a person".into() },
+        MotionFailure::Unreachable { reason: "too far".into() },
+        MotionFailure::Refused { rule: "keep_out".into(), reason: "the stairs".into() },
+    ];
+    for failure in failures {
+        robot.play(Play::Answer(Duration::ZERO, Err(failure.clone())));
+        assert_eq!(link.run(Motion::Turn { radians: 0.1 }, &quiet).await, Err(failure));
+    }
+    let (map, here) = (robot.map().await.unwrap(), link.map().await.unwrap());
+    assert_eq!(here, map);
+    stop.cancel();
+    tasks.close();
+    tokio::time::timeout(DEADLINE, tasks.wait()).await.expect("every task ends");
 }
 
 #[tokio::test]
