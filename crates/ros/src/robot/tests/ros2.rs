@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use cerebellum_core::{
-    Body, Clock, Motion, MotionDone, MotionFailure, PlanarPose, Robot, RobotError, Safety, Side, Stamp,
+    Body, Clock, KeepOut, Limits, Motion, MotionDone, MotionFailure, PlanarPose, Robot, RobotError, Safety, Side, Stamp,
 };
 use cerebellum_testkit::robot::{Ended, FakeRobot, Play};
 use tokio_util::sync::CancellationToken;
@@ -14,12 +14,14 @@ use crate::bus::contract::eventually;
 use crate::bus::{Qos, RosBus};
 use crate::mem::MemBus;
 use crate::msg::common::{Header, PoseWithCovariance};
-use crate::msg::motion::{Odometry, TwistWithCovariance};
+use crate::msg::motion::{Odometry, TfMessage, TransformStamped, TwistWithCovariance};
 use crate::msg::nav::{NavigateLayout, PoseStamped};
 use crate::msg::robot::{JSON_CALL, JsonReply, JsonRequest};
 use crate::msg::std_srvs::{Success, TRIGGER};
 use crate::msg::{Message, decode, encode};
-use crate::robot::{Call, Ros2, Ros2Config, Tool, Velocity, VelocityType, serve_nav2, take_velocities, watch_over};
+use crate::robot::{
+    Call, Ros2, Ros2Config, Tool, Velocity, VelocityType, serve_map, serve_nav2, take_velocities, watch_over,
+};
 use crate::zenoh::RouterRole;
 use crate::zenoh::tests::{Program, free_endpoint};
 
@@ -452,4 +454,44 @@ async fn a_robot_with_nav2_is_driven_over_zenoh() {
     stage.end().await;
     drivers.end().await;
     robots.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_localised_robot_is_in_its_map_and_keeps_out_of_zones() {
+    let stage = Stage::with_base(VelocityType::Twist).await;
+    let zone = KeepOut { name: "stairs".into(), outline: vec![[5.5, 4.0], [7.0, 4.0], [7.0, 6.0], [5.5, 6.0]] };
+    let robot = stage.robot(Ros2Config { keep_outs: vec![zone], map_id: "home".into(), ..alone() }).await;
+    assert!(matches!(robot.map().await, Err(RobotError::Unavailable { reason }) if reason.contains("/map")));
+    let floor = Arc::new(FakeRobot::new(stage.clock.clone()));
+    serve_map(stage.bus.clone(), floor.clone(), &stage.tasks, stage.stop.clone());
+    let transforms = stage.bus.advertise("/tf", &TfMessage::TYPE, Qos::STREAM).await.unwrap();
+    let transform = (&PlanarPose::new(5.0, 5.0, 0.0).to_pose()).into();
+    for _ in 0..2 {
+        let header = Header::new(stage.clock.now(), "map");
+        let told = TransformStamped { header, child_frame_id: "base_link", transform };
+        transforms.put(encode(&TfMessage { transforms: vec![told] }));
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+
+    let state = robot.state().await.unwrap();
+    assert_eq!((state.frame.as_str(), state.base.unwrap().pose), ("map", PlanarPose::new(5.0, 5.0, 0.0)));
+    for motion in [Motion::Drive { metres: 1.0 }, Motion::Navigate { goal: PlanarPose::new(6.0, 5.0, 0.0) }] {
+        let refused = robot.run(motion, &quiet).await;
+        assert!(
+            matches!(&refused, Err(MotionFailure::Refused { reason, .. }) if reason.contains("stairs")),
+            "{refused:?}"
+        );
+    }
+    while robot.map().await.is_err() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let (map, original) = (robot.map().await.unwrap(), floor.map().await.unwrap());
+    assert_eq!((map.id.as_str(), map.cells, map.width), ("home", original.cells, original.width));
+    assert_eq!(map.keep_outs[0].name, "stairs");
+    robot.set_keep_outs(Vec::new()).await.unwrap();
+    let after = robot.map().await.unwrap();
+    assert!(after.version > map.version && after.keep_outs.is_empty());
+    let nonsense = Limits { max_speed_mps: f64::NAN, ..Limits::default() };
+    assert!(robot.set_limits(nonsense).await.is_err());
+    stage.end().await;
 }
