@@ -55,7 +55,7 @@ fn a_stream_keeps_the_latest_and_a_bounded_history() {
         .iter()
         .map(|entry| match &entry.seen {
             Seen::Output(text) => text.to_string(),
-            other => panic!("{other:?}"),
+            other @ Seen::Detections(..) => panic!("{other:?}"),
         })
         .collect();
     assert_eq!(kept, ["2", "3", "4"]);
@@ -83,7 +83,7 @@ async fn a_silent_topic_leaves_list_streams_after_the_window_and_its_last_value_
     rig.run(&find_object()).await;
     rig.see("find_object", vec![]);
     rig.pass(4.9);
-    assert_eq!(rig.streams_listed().await, ["/vision/find_object/detections"]);
+    assert_eq!(rig.streams_listed().await, ["/vision/find_object/detections", "/vision/find_object/overlay"]);
     rig.pass(0.2);
     assert_eq!(rig.streams_listed().await, Vec::<String>::new());
     rig.tasks.edit(Vec::clear);
@@ -122,7 +122,7 @@ async fn a_slow_skill_is_fresh_for_two_and_a_half_periods() {
     rig.see("slow", vec![]);
     rig.pass(24.0);
     assert_eq!(rig.latest("slow").await["stale"], false);
-    assert_eq!(rig.streams_listed().await.len(), 1);
+    assert_eq!(rig.streams_listed().await, ["/vision/slow/detections", "/vision/slow/overlay"]);
     rig.pass(2.0);
     assert_eq!(rig.latest("slow").await["stale"], true);
     assert_eq!(rig.streams_listed().await.len(), 0);
@@ -135,7 +135,7 @@ async fn the_result_of_a_once_skill_is_listed_while_its_publisher_lives() {
     rig.run(&once).await;
     rig.see("once", vec![]);
     rig.pass(100.0);
-    assert_eq!(rig.streams_listed().await, ["/vision/once/detections"]);
+    assert_eq!(rig.streams_listed().await, ["/vision/once/detections", "/vision/once/overlay"]);
     assert_eq!(rig.latest("once").await["stale"], true);
     rig.streams.vanish_all();
     rig.buffer.reconcile_once().await;
@@ -198,9 +198,10 @@ async fn many_skills_stay_within_the_limit_and_what_is_left_out_is_counted() {
     assert_eq!(seen["omitted_skills"], json!(200 - shown.len()));
     assert!(seen["text"].as_str().unwrap().len() < 4_000);
     let answer = rig.ask("list_streams", json!({})).await;
-    assert_eq!(answer["total"], 400);
+    // Detections, the output and the overlay of each.
+    assert_eq!(answer["total"], 600);
     let answer = rig.ask("list_streams", json!({"prefix": "/vision/skill_7/", "limit": 1})).await;
-    assert_eq!((answer["total"].clone(), answer["streams"].as_array().unwrap().len()), (json!(2), 1));
+    assert_eq!((answer["total"].clone(), answer["streams"].as_array().unwrap().len()), (json!(3), 1));
     rig.latest("skill_3").await;
 }
 
