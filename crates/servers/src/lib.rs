@@ -4,6 +4,8 @@
 
 /// `motion`: the robot's body.
 pub mod capability;
+/// `locate`: where things are, how to take them, and where there is room.
+pub mod locate;
 /// `memory`: ways of doing things that were taught.
 pub mod memory;
 /// `perception`: what the robot sees, from memory.
