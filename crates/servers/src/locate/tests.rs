@@ -17,7 +17,7 @@ async fn call(server: &Server, tool: &str, given: serde_json::Value) -> serde_js
 }
 
 fn rig() -> (Server, Arc<FakeFrames>, Arc<FakeClock>) {
-    let clock = Arc::new(FakeClock::default());
+    let clock = Arc::new(FakeClock::at(Stamp::from_nanos(1_750_000_000_500_000_000)));
     let frames = Arc::new(FakeFrames::scripted(clock.clone()));
     let config = Config { frame_deadline: Duration::ZERO, ..Config::default() };
     let ports = Ports { frames: frames.clone(), engine: Arc::new(FakeEngine::new()), body: None, clock: clock.clone() };
