@@ -57,6 +57,44 @@ pub async fn memory(settings: &Settings, serving: ServeConfig) -> Result<(), Fai
     served
 }
 
+/// `cerebellum capability`: the motion server, and the control port of a robot that this process owns.
+pub async fn capability(
+    settings: &Settings,
+    environment: &Environment,
+    serving: ServeConfig,
+    restrictions: compose::Restrictions,
+) -> Result<(), Failure> {
+    let life = Life::until_asked();
+    let who = OnBus { node: "capability", router: RouterRole::Never, join: &[] };
+    let bus = compose::bus(settings, environment, who, &life)?;
+    let clock = compose::host_clock();
+    let body = compose::body(settings, &bus, &clock, &life).await?;
+    if let Some(safety) = body.safety {
+        let token =
+            secrets::operator_token(&settings.state_folder).map_err(|error| Failure::usage(error.to_string()))?;
+        let router = crate::control::router(Arc::clone(&body.robot), safety, token);
+        serve_control(body.control_port, router, &life).await?;
+    }
+    let server = compose::capability(settings, body.robot, &clock, restrictions, &life).await?;
+    run(server, serving, life).await
+}
+
+/// `cerebellum capability-watchdog`: stops a robot whose motion server died or froze.
+pub async fn capability_watchdog(settings: &Settings, environment: &Environment) -> Result<(), Failure> {
+    let config::Robot::Ros2(robot) = &settings.robot else {
+        return Err(Failure::usage(
+            "only a robot that runs ROS 2 needs the watchdog; write robot: !include robot/ros2.yaml",
+        ));
+    };
+    let life = Life::until_asked();
+    let who = OnBus { node: "capability_watchdog", router: RouterRole::Never, join: &[] };
+    let bus = compose::bus(settings, environment, who, &life)?;
+    info!("watching over the robot's motions");
+    cerebellum_ros::robot::watch_over(bus, robot.config.clone(), compose::host_clock(), life.stop.clone()).await;
+    life.end().await;
+    Ok(())
+}
+
 /// `cerebellum task`, over the tools of a robot's servers.
 pub async fn task(servers: Vec<Endpoint>, serving: ServeConfig) -> Result<(), Failure> {
     let tools = Arc::new(AttachedTools::new(servers));
@@ -135,16 +173,20 @@ async fn control(settings: &Settings, robot: &compose::Robot, life: &Life) -> Re
     };
     let token = secrets::operator_token(&settings.state_folder).map_err(|error| Failure::usage(error.to_string()))?;
     let router = cerebellum_sim::control::router(Arc::clone(simulator), token);
-    let port = settings_of_robot.control_port;
+    serve_control(settings_of_robot.control_port, router, life).await
+}
+
+/// A control port that is taken is no reason to stop: the robot works without, and the log says so.
+async fn serve_control(port: u16, router: axum::Router, life: &Life) -> Result<Option<SocketAddr>, Failure> {
     match tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
         Ok(listener) => {
             let address = listener.local_addr().ok();
-            info!(address = address.map(tracing::field::display), "scene control is served");
+            info!(address = address.map(tracing::field::display), "the control port is served");
             http::serve(listener, router, life);
             Ok(address)
         }
         Err(error) => {
-            tracing::warn!(port, %error, "no scene control; choose another control_port");
+            tracing::warn!(port, %error, "no control port; choose another control_port");
             Ok(None)
         }
     }

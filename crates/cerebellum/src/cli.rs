@@ -14,6 +14,8 @@ use crate::telemetry;
 pub mod arguments;
 /// `call`: one tool of one server.
 pub mod call;
+/// `capability`: the robot's body as tools.
+pub mod capability;
 /// `check`: anyone's robot against the contract.
 pub mod check;
 /// `config`: what is set, where, and what is wrong with it.
@@ -30,6 +32,8 @@ pub mod schema;
 pub mod serving;
 /// `sim scene` and `sim snapshot`: the control port of a running simulator.
 pub mod sim;
+/// `stop` and `resume`: the latch of a robot.
+pub mod stop;
 /// Where a server is, from the command line, and what to say when it does not answer.
 mod target;
 /// `task`: whole tasks over a robot's tools.
@@ -40,6 +44,7 @@ pub mod tools;
 pub mod vision_node;
 
 pub use call::CallArgs;
+pub use capability::CapabilityArgs;
 pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigCommand};
 pub use demo::DemoArgs;
@@ -47,6 +52,7 @@ pub use memory::{MemoryArgs, MemoryCommand};
 pub use schema::SchemaArgs;
 pub use serving::ServingArgs;
 pub use sim::{SimArgs, SimCommand};
+pub use stop::{ResumeArgs, StopArgs};
 pub use target::TargetArgs;
 pub use task::TaskArgs;
 pub use tools::ToolsArgs;
@@ -132,6 +138,11 @@ pub enum Command {
     /// The MCP server that tells what is seen (stdio, or port 9202)
     #[command(after_help = PERCEPTION_EXAMPLES)]
     PerceptionBuffer(ServingArgs),
+    /// The MCP server that moves the robot (port 9206)
+    #[command(after_help = capability::EXAMPLES)]
+    Capability(CapabilityArgs),
+    /// Stops a ROS 2 robot whose motion server died or froze: runs beside `capability`
+    CapabilityWatchdog,
     /// The MCP server that keeps ways of doing things (stdio, or port 9203)
     #[command(after_help = memory::EXAMPLES)]
     Memory(MemoryArgs),
@@ -148,6 +159,10 @@ pub enum Command {
     Tools(ToolsArgs),
     /// Examine anyone's robot servers against the contract, and say what to change
     Check(CheckArgs),
+    /// Stop a robot, until somebody resumes it
+    Stop(StopArgs),
+    /// Let a stopped robot move again
+    Resume(ResumeArgs),
     /// Show, check or write the configuration
     Config(ConfigArgs),
     /// Print what others may rely on, as JSON Schemas

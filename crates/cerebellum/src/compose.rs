@@ -32,6 +32,11 @@ use crate::exit::Failure;
 use crate::page::RecentEvents;
 use crate::state::{self, Hold};
 
+/// A robot that can be driven, and the motion server over it.
+mod body;
+
+pub use body::{Body, Restrictions, body, capability};
+
 /// How long the tasks of a program that was told to stop may take to end.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// How soon the services of a vision node are offered again after the bus refused.
@@ -203,7 +208,7 @@ impl Placed for PlacedSimulator {
 /// The robot and its camera.
 pub fn robot(settings: &Settings, bus: &Arc<dyn RosBus>, life: &Life) -> Result<Robot, Failure> {
     let simulator = match &settings.robot {
-        config::Robot::None => None,
+        config::Robot::None | config::Robot::Ros2(_) => None,
         config::Robot::Sim(robot) => Some(simulator(settings, robot, life)),
     };
     let clock = simulator.as_ref().map_or_else(host_clock, |simulator| simulator.clock());

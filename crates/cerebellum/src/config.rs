@@ -26,8 +26,8 @@ pub use environment::{DotenvError, Environment};
 pub use fault::{ConfigFault, ConfigFaults};
 pub use node::Place;
 pub use settings::{
-    Camera, Events, FolderCamera, Log, LogFormat, Memory, Pace, Robot, Ros, RosCamera, RouterRole, Settings, SimCamera,
-    SimRobot, SkillControl, Vision, VisionNode, Zenoh, state_folder,
+    Camera, Capability, Events, FolderCamera, Log, LogFormat, Memory, Pace, Robot, Ros, Ros2Robot, RosCamera,
+    RouterRole, Settings, SimCamera, SimRobot, SkillControl, Vision, VisionNode, Zenoh, state_folder,
 };
 pub use show::Row;
 pub use source::{Lookup, Resource, Root, locate};

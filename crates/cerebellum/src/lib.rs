@@ -10,6 +10,8 @@ pub mod cli;
 pub mod compose;
 /// The configuration: read, checked, shown.
 pub mod config;
+/// Stop, resume, limits and keep-out zones of a robot that this process owns.
+pub mod control;
 /// Everything in one process, on a simulated robot.
 pub mod demo;
 /// Exit codes, and why the program ends.

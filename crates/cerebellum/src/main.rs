@@ -71,6 +71,17 @@ async fn run(cli: Cli) -> Result<Exit, Failure> {
             alone::perception_buffer(&settings, &environment, serving).await.map(|()| Exit::Ok)
         }
         Command::Memory(args) => run_memory(args, global, &environment).await,
+        Command::Capability(args) => {
+            let settings = start(global, &environment)?;
+            let serving = args.serving.resolve_robot(&environment, "CAP_PORT", 9206)?;
+            alone::capability(&settings, &environment, serving, args.restrictions()).await.map(|()| Exit::Ok)
+        }
+        Command::CapabilityWatchdog => {
+            let settings = start(global, &environment)?;
+            alone::capability_watchdog(&settings, &environment).await.map(|()| Exit::Ok)
+        }
+        Command::Stop(args) => cli::stop::stop(&args).await,
+        Command::Resume(args) => cli::stop::resume(&args, &environment).await,
         Command::Task(args) => {
             start(global, &environment)?;
             let serving = args.serving.resolve(&environment, 9208)?;
@@ -155,7 +166,9 @@ async fn run_sim(args: SimArgs, global: &GlobalArgs, environment: &Environment) 
 fn simulated(settings: &Settings) -> SimRobot {
     match &settings.robot {
         Robot::Sim(robot) => robot.clone(),
-        Robot::None => SimRobot { seed: 1, pace: config::Pace::Realtime, speed: 1.0, control_port: 9200 },
+        Robot::None | Robot::Ros2(_) => {
+            SimRobot { seed: 1, pace: config::Pace::Realtime, speed: 1.0, control_port: 9200 }
+        }
     }
 }
 

@@ -59,12 +59,13 @@ fn main() -> Result<(), zenoh::Error> {
     let total = (seconds * hz * f64::from(topics)) as u64;
     while sent < total {
         let due = start + every.mul_f64(sent as f64);
+        #[allow(clippy::disallowed_methods, reason = "no async runtime here, nothing else waits")]
         thread::sleep(due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1)));
         // What has become due since then goes in one go.
         let now = ((start.elapsed().as_secs_f64() / every.as_secs_f64()) as u64 + 1).min(total);
         while sent < now {
             let (publisher, message, gid) = &publishers[(sent % u64::from(topics)) as usize];
-            let seq = (sent / u64::from(topics) + 1) as i64;
+            let seq = i64::try_from(sent / u64::from(topics) + 1)?;
             let (bytes, attachment) = stamped(message, seq, *gid);
             publisher.put(bytes).attachment(attachment).wait()?;
             sent += 1;

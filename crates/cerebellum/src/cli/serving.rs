@@ -37,18 +37,39 @@ pub struct ServingArgs {
 impl ServingArgs {
     /// Flags over variables over defaults. A variable that is set and says nothing readable is bad usage.
     pub fn resolve(&self, environment: &Environment, default_port: u16) -> Result<ServeConfig, Failure> {
+        self.resolve_with(environment, "stdio", &["MCP_PORT"], default_port)
+    }
+
+    /// [`Self::resolve`] for the servers of a robot, which a brain on another machine attaches to: over the network unless
+    /// told, and with a variable of their own for the port.
+    pub fn resolve_robot(
+        &self,
+        environment: &Environment,
+        variable: &'static str,
+        default_port: u16,
+    ) -> Result<ServeConfig, Failure> {
+        self.resolve_with(environment, "sse", &[variable, "MCP_PORT"], default_port)
+    }
+
+    fn resolve_with(
+        &self,
+        environment: &Environment,
+        default_transport: &str,
+        variables: &[&'static str],
+        default_port: u16,
+    ) -> Result<ServeConfig, Failure> {
         let word = self.transport.as_deref().or_else(|| environment.get("MCP_TRANSPORT"));
         let transport = word
-            .unwrap_or("stdio")
+            .unwrap_or(default_transport)
             .parse()
             .map_err(|error| Failure::usage(format!("{error} (--transport, MCP_TRANSPORT)")))?;
-        let port = match (self.port, environment.get("MCP_PORT")) {
+        let named = variables.iter().find_map(|variable| environment.get(variable).map(|text| (variable, text)));
+        let port = match (self.port, named) {
             (Some(port), _) => port,
             (None, None) => default_port,
-            (None, Some(text)) => text
-                .trim()
-                .parse()
-                .map_err(|_no_number| Failure::usage(format!("MCP_PORT: {text:?} is no port; expected 0 to 65535")))?,
+            (None, Some((variable, text))) => text.trim().parse().map_err(|_no_number| {
+                Failure::usage(format!("{variable}: {text:?} is no port; expected 0 to 65535"))
+            })?,
         };
         let named = environment.get("MCP_ALLOWED_HOSTS").unwrap_or_default();
         let named = named.split(',').map(str::trim).filter(|host| !host.is_empty()).map(str::to_owned);
@@ -88,6 +109,17 @@ mod tests {
         assert_eq!((serving.transport, serving.port), (Transport::Http, 0));
         let serving = ServingArgs::default().resolve(&Environment::default(), 9201).unwrap();
         assert_eq!((serving.transport, serving.port), (Transport::Stdio, 9201));
+    }
+
+    #[test]
+    fn a_server_of_a_robot_is_on_the_network_at_the_port_of_its_own_variable() {
+        let robot = |environment: &Environment| {
+            let serving = ServingArgs::default().resolve_robot(environment, "CAP_PORT", 9206).unwrap();
+            (serving.transport, serving.port)
+        };
+        assert_eq!(robot(&Environment::default()), (Transport::Sse, 9206));
+        assert_eq!(robot(&Environment::of([("CAP_PORT", "1"), ("MCP_PORT", "2")])), (Transport::Sse, 1));
+        assert_eq!(robot(&Environment::of([("MCP_PORT", "2"), ("MCP_TRANSPORT", "stdio")])), (Transport::Stdio, 2));
     }
 
     #[test]

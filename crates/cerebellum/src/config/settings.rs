@@ -11,8 +11,8 @@ mod robot;
 mod services;
 
 pub use bus::{Ros, RouterRole, Zenoh};
-pub use robot::{Camera, FolderCamera, Pace, Robot, RosCamera, SimCamera, SimRobot};
-pub use services::{Events, Log, LogFormat, Memory, SkillControl, Vision, VisionNode};
+pub use robot::{Camera, FolderCamera, Pace, Robot, Ros2Robot, RosCamera, SimCamera, SimRobot};
+pub use services::{Capability, Events, Log, LogFormat, Memory, SkillControl, Vision, VisionNode};
 
 /// The whole configuration, checked: one adapter chosen for each port, and the settings of the services.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub struct Settings {
     pub buffer: perception_buffer::Config,
     /// Where learned processes are kept.
     pub memory: Memory,
+    /// The motion server.
+    pub capability: Capability,
     /// Where events are posted.
     pub events: Events,
     /// Logging.
@@ -59,8 +61,7 @@ impl Context<'_> {
     }
 }
 
-const GROUPS: &str =
-    "a root file has ros, vision, camera, robot, vision_node, skill_control, buffer, memory, events and log";
+const GROUPS: &str = "a root file has ros, vision, camera, robot, vision_node, skill_control, buffer, memory, capability, events and log";
 
 /// Reads every setting, and records every fault on the way. `None` when there is at least one.
 pub(super) fn read(node: &Node, context: &Context<'_>) -> Option<Settings> {
@@ -80,6 +81,10 @@ pub(super) fn read(node: &Node, context: &Context<'_>) -> Option<Settings> {
         Some(node) => services::read_memory(node, findings),
         None => Some(Memory::default()),
     };
+    let capability = match root.find("capability") {
+        Some(node) => services::read_capability(node, findings),
+        None => Some(Capability::default()),
+    };
     let events = need("events", "services/events.yaml").and_then(|node| services::read_events(node, findings));
     let log = need("log", "services/log.yaml").and_then(|node| services::read_log(node, findings));
     root.finish();
@@ -92,6 +97,7 @@ pub(super) fn read(node: &Node, context: &Context<'_>) -> Option<Settings> {
         skill_control: skill_control?,
         buffer: buffer?,
         memory: memory?,
+        capability: capability?,
         events: events?,
         log: log?,
         state_folder: state_folder(context.environment),

@@ -6,6 +6,8 @@
 mod bad_start;
 /// Looking through the camera of another process.
 mod camera;
+/// The motion server, and the latch of its robot.
+mod capability;
 /// The demo from outside.
 mod demo;
 /// What was taught, over restarts.

@@ -64,9 +64,12 @@ pub struct Source {
     arrived: Arc<Arrived>,
     attached: tokio::sync::Mutex<Option<[Subscription; 3]>>,
     asked: watch::Sender<()>,
-    decoded: tokio::sync::Mutex<Option<Result<Arc<Frame>, (u64, String)>>>,
+    decoded: tokio::sync::Mutex<Option<Decoded>>,
     told_of_depth: AtomicBool,
 }
+
+/// A decoded pair; or its number, and why it is no picture.
+type Decoded = Result<Arc<Frame>, (u64, String)>;
 
 /// What the sinks of the bus fill.
 struct Arrived {

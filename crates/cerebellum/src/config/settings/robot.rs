@@ -1,7 +1,8 @@
 use std::path::PathBuf;
 
-use cerebellum_core::Pose;
+use cerebellum_core::{Limits, Pose};
 use cerebellum_ros::camera::SourceTopics;
+use cerebellum_ros::robot::Ros2Config;
 use glam::{DQuat, DVec3, EulerRot};
 
 use crate::config::fault::quoted;
@@ -51,10 +52,21 @@ pub struct FolderCamera {
 /// The robot.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Robot {
+    /// One that runs ROS 2.
+    Ros2(Box<Ros2Robot>),
     /// The simulated one.
     Sim(SimRobot),
     /// None of this program's: a real one is on the bus.
     None,
+}
+
+/// A robot that runs ROS 2.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ros2Robot {
+    /// Its topics, actions and limits.
+    pub config: Ros2Config,
+    /// The port of stop, resume, limits and keep-out zones on 127.0.0.1.
+    pub control_port: u16,
 }
 
 /// The simulated robot in its home.
@@ -99,7 +111,7 @@ pub(super) fn read_camera(node: &Node, findings: &Findings) -> Option<Camera> {
 fn read_ros_camera(table: Table<'_>) -> Option<Camera> {
     let usual = SourceTopics::default();
     let topic = |key, text: String| {
-        if text.starts_with('/') && !text.ends_with('/') && !text.contains("//") {
+        if is_full_name(&text) {
             return Some(text);
         }
         table
@@ -134,7 +146,10 @@ fn parse_pose(text: &str) -> Option<Pose> {
 }
 
 pub(super) fn read_robot(node: &Node, findings: &Findings) -> Option<Robot> {
-    let (adapter, table) = Table::adapter(node, "robot", &["sim", "none"], findings)?;
+    let (adapter, table) = Table::adapter(node, "robot", &["sim", "ros2", "none"], findings)?;
+    if adapter == "ros2" {
+        return read_ros2(table);
+    }
     if adapter == "none" {
         table.finish();
         return Some(Robot::None);
@@ -145,4 +160,66 @@ pub(super) fn read_robot(node: &Node, findings: &Findings) -> Option<Robot> {
     let control_port = table.whole_or("control_port", 9200, 0..=65535);
     table.finish();
     Some(Robot::Sim(SimRobot { seed: seed?, pace: pace?, speed: speed?, control_port: control_port? as u16 }))
+}
+
+fn read_ros2(table: Table<'_>) -> Option<Robot> {
+    let usual = Ros2Config::default();
+    let name = |key, default: &str| {
+        table.text_or(key, default).and_then(|text| {
+            if is_full_name(&text) {
+                return Some(text);
+            }
+            table.refuse_key(key, &format!("{} is no full name; expected one such as {default}", quoted(&text)))
+        })
+    };
+    let optional = |key, default: &str| match table.optional_text(key)? {
+        None => Some(None),
+        Some(_) => name(key, default).map(Some),
+    };
+    let odometry = name("odometry", &usual.odometry);
+    let cmd_vel = name("cmd_vel", &usual.cmd_vel);
+    let navigate = optional("navigate", "/navigate_to_pose");
+    let goal_pose = name("goal_pose", &usual.goal_pose);
+    let map = optional("map", "/map");
+    let map_id = table.text_or("map_id", &usual.map_id);
+    let frames = table.texts_or("frames", &["map", "odom", "base_link"]).and_then(|frames| {
+        <[String; 3]>::try_from(frames)
+            .ok()
+            .or_else(|| table.refuse_key("frames", "expected three: of the map, of odometry and of the base"))
+    });
+    let holonomic = table.flag_or("holonomic", usual.holonomic);
+    let max_speed_mps = table.number_or("max_speed_mps", usual.limits.max_speed_mps, 0.01..=5.0);
+    let max_turn_dps = table.number_or("max_turn_dps", usual.limits.max_turn_rate.to_degrees().round(), 1.0..=720.0);
+    let max_drive_m = table.number_or("max_drive_m", usual.limits.max_drive_m, 0.01..=100.0);
+    let max_turn_deg = table.number_or("max_turn_deg", usual.limits.max_turn.to_degrees().round(), 1.0..=360.0);
+    let needs_watchdog = table.flag_or("needs_watchdog", true);
+    let description = table.text_or("description", "");
+    let control_port = table.whole_or("control_port", 9200, 0..=65535);
+    table.finish();
+    let limits = Limits {
+        max_speed_mps: max_speed_mps?,
+        max_turn_rate: max_turn_dps?.to_radians(),
+        max_drive_m: max_drive_m?,
+        max_turn: max_turn_deg?.to_radians(),
+        ..usual.limits
+    };
+    let config = Ros2Config {
+        odometry: odometry?,
+        cmd_vel: cmd_vel?,
+        navigate: navigate?,
+        goal_pose: goal_pose?,
+        map: map?,
+        map_id: map_id?,
+        frames: frames?,
+        holonomic: holonomic?,
+        limits,
+        needs_watchdog: needs_watchdog?,
+        description: description?,
+        ..Ros2Config::default()
+    };
+    Some(Robot::Ros2(Box::new(Ros2Robot { config, control_port: control_port? as u16 })))
+}
+
+fn is_full_name(text: &str) -> bool {
+    text.starts_with('/') && !text.ends_with('/') && !text.contains("//")
 }

@@ -49,6 +49,19 @@ pub struct Memory {
     pub path: Option<PathBuf>,
 }
 
+/// The motion server. A root file may leave this group out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Capability {
+    /// What people call this robot.
+    pub name: String,
+    /// The owner's text for planners; the built-in one when `None`.
+    pub prompt: Option<PathBuf>,
+    /// Only tools that change nothing, and `stop`.
+    pub read_only: bool,
+    /// Only these tools, and `stop`; all when empty.
+    pub allow: Vec<String>,
+}
+
 /// Where events are posted. Push is on when both are there.
 #[derive(Clone, Debug)]
 pub struct Events {
@@ -129,6 +142,17 @@ pub(super) fn read_memory(node: &Node, findings: &Findings) -> Option<Memory> {
     let path = table.optional_text("path");
     table.finish();
     Some(Memory { path: path?.filter(|path| !path.is_empty()).map(PathBuf::from) })
+}
+
+pub(super) fn read_capability(node: &Node, findings: &Findings) -> Option<Capability> {
+    let table = Table::open(node, "capability", findings)?;
+    let name = table.text_or("name", "robot");
+    let prompt = table.optional_text("prompt");
+    let read_only = table.flag_or("read_only", false);
+    let allow = table.texts_or("allow", &[]);
+    table.finish();
+    let prompt = prompt?.filter(|path| !path.is_empty()).map(PathBuf::from);
+    Some(Capability { name: name?, prompt, read_only: read_only?, allow: allow? })
 }
 
 pub(super) fn read_buffer(node: &Node, findings: &Findings) -> Option<perception_buffer::Config> {

@@ -20,7 +20,7 @@ pub struct Arguments {
     #[serde(default)]
     #[schemars(with = "SideWord")]
     pub side: Option<SideWord>,
-    /// The `stamp` of the picture that was clicked, from get_frame or capture_scene; a new picture when left out.
+    /// The `stamp` of the picture that was clicked, from `get_frame` or `capture_scene`; a new picture when left out.
     #[serde(default)]
     #[schemars(with = "f64")]
     pub frame_stamp: Option<f64>,

@@ -14,7 +14,7 @@ pub struct Arguments {
     pub u: f64,
     /// Row from the top, in pixels.
     pub v: f64,
-    /// The `stamp` of the picture that was clicked, from get_frame or capture_scene; a new picture when left out.
+    /// The `stamp` of the picture that was clicked, from `get_frame` or `capture_scene`; a new picture when left out.
     #[serde(default)]
     #[schemars(with = "f64")]
     pub frame_stamp: Option<f64>,
