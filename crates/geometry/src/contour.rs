@@ -50,7 +50,7 @@ impl<'a> Grid<'a> {
     fn starts(&self) -> Vec<(i64, i64)> {
         let mut seen = vec![false; self.data.len()];
         let mut starts = Vec::new();
-        for at in 0..self.data.len() as i64 {
+        for at in 0..self.data.len().cast_signed() as i64 {
             let pixel = (at % self.width, at / self.width);
             if seen[at as usize] || !self.has(pixel) {
                 continue;

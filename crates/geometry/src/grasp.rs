@@ -187,12 +187,12 @@ impl Measured {
         if self.fit.height < ABOVE_SUPPORT_M {
             return Err(GraspError::TooLow { height_m: f64::from(self.fit.height) });
         }
-        let mut found = self.from_above(gripper, most);
-        found.extend(self.from_the_side(gripper));
+        let mut found = self.top_grasps(gripper, most);
+        found.extend(self.side_grasp(gripper));
         if found.is_empty() { Err(GraspError::NoRoom) } else { Ok(found) }
     }
 
-    fn from_above(&self, gripper: &Gripper, most: f32) -> Vec<Candidate> {
+    fn top_grasps(&self, gripper: &Gripper, most: f32) -> Vec<Candidate> {
         let top = self.ground + self.fit.height;
         let reach = gripper.finger_depth_m as f32;
         let low = if self.fit.shape == Shape::Ball { self.fit.centre.z.min(top - reach) } else { top - reach };
@@ -219,7 +219,7 @@ impl Measured {
         found
     }
 
-    fn from_the_side(&self, gripper: &Gripper) -> Option<Candidate> {
+    fn side_grasp(&self, gripper: &Gripper) -> Option<Candidate> {
         let tall = self.fit.height > TALL * self.fit.width;
         let ray = (self.fit.centre - self.eye).truncate().try_normalize()?;
         if !tall {

@@ -184,7 +184,8 @@ fn lost(error: &FrameError) -> Ended {
 }
 
 fn jpeg_base64(rgb: &RgbImage, quality: u8) -> Result<Arc<str>, String> {
-    let size = |pixels: u32| u16::try_from(pixels).map_err(|_| format!("a side of {pixels} pixels is no JPEG"));
+    let size =
+        |pixels: u32| u16::try_from(pixels).map_err(|error| format!("a side of {pixels} pixels is no JPEG: {error}"));
     let mut bytes = Vec::with_capacity(rgb.data.len() / 12);
     jpeg_encoder::Encoder::new(&mut bytes, quality)
         .encode(&rgb.data, size(rgb.width)?, size(rgb.height)?, jpeg_encoder::ColorType::Rgb)

@@ -1,3 +1,4 @@
+use std::fmt::Write;
 use std::path::Path;
 
 use cerebellum_mcp::ResourceSpec;
@@ -28,7 +29,7 @@ impl Server {
         };
         let mut prompt = owners.unwrap_or_else(|| SHIPPED.to_owned()).trim_end().to_owned();
         prompt.push_str("\n\n## What these eyes report of themselves\n\n");
-        prompt.push_str(&format!("- Engine: {}.\n", self.ports.engine.name()));
+        let _written = writeln!(prompt, "- Engine: {}.", self.ports.engine.name());
         prompt.push_str(&match self.eyes.newest().await {
             Ok(sight) => {
                 let frame = &sight.frame;
