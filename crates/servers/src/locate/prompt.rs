@@ -30,7 +30,7 @@ impl Server {
         let mut prompt = owners.unwrap_or_else(|| SHIPPED.to_owned()).trim_end().to_owned();
         prompt.push_str("\n\n## What these eyes report of themselves\n\n");
         let _written = writeln!(prompt, "- Engine: {}.", self.ports.engine.name());
-        prompt.push_str(&match self.eyes.newest().await {
+        let camera = match self.eyes.newest().await {
             Ok(sight) => {
                 let frame = &sight.frame;
                 let depth = if frame.depth.is_some() { "with depth" } else { "without depth: no points, no grasps" };
@@ -38,10 +38,11 @@ impl Server {
                 format!("- Camera: {}x{}, {depth}, {place}.\n", frame.rgb.width, frame.rgb.height)
             }
             Err(_) => "- Camera: no picture now.\n".to_owned(),
-        });
+        };
+        prompt.push_str(&camera);
         let gripper = self.config.gripper;
         let most = (gripper.opening_m - 0.01) * 100.0;
-        prompt.push_str(&format!("- Gripper: takes things up to {most:.0} cm wide.\n"));
+        let _written = writeln!(prompt, "- Gripper: takes things up to {most:.0} cm wide.");
         prompt
     }
 }
