@@ -5,6 +5,9 @@ use glam::{DMat3, DQuat, DVec3};
 
 use super::*;
 
+/// How things are taken, and where they are put.
+mod grasps;
+
 /// A body that stands at `at` (the middle of its foot).
 #[derive(Clone, Copy)]
 enum Body {
