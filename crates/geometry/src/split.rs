@@ -12,6 +12,8 @@ use crate::surface::{Surface, step_gate};
 const CHROMA_EDGE: f32 = 0.09;
 /// Cosine of the least bend that counts as an edge.
 const BEND_COS: f32 = 0.87;
+/// Two pieces whose mean colours are further apart look like two things.
+const TWO_COLOURS: f32 = 0.15;
 const CHROMA_CUT: u8 = 1;
 const CONCAVE_CUT: u8 = 2;
 
@@ -273,11 +275,15 @@ fn belong_together(a: &Group, b: &Group, contact: &Contact) -> bool {
         let over = lower.hull.grown(0.01).overlap(&upper.hull);
         return hangs && over > if one_colour { 0.35 } else { 0.6 };
     }
+    let two_colours = a.chroma.distance(b.chroma) > TWO_COLOURS;
     if contact.concave * 2 > contact.total {
-        return overlap > if hangs && one_colour { 0.2 } else { 0.55 };
+        // Two colours that meet in a fold are two things, unless one lies all within the outline of the other: a cap.
+        return overlap > if hangs && one_colour { 0.2 } else if two_colours { 0.85 } else { 0.55 };
     }
     let bend = a.normal.dot(b.normal) < BEND_COS && (a.normal - b.normal).dot(a.middle - b.middle) > 0.0;
-    overlap > 0.4 || (bend && overlap > 0.2)
+    // The faces of one box meet in an outward edge; a fold in between is a box on or behind a book.
+    let is_folded = contact.concave * 5 > contact.total;
+    overlap > 0.4 || (bend && overlap > 0.2 && !is_folded)
 }
 
 fn root(parent: &[usize], mut index: usize) -> usize {
