@@ -69,10 +69,13 @@ impl Eyes {
     /// A picture that was taken after the call began, if the camera is fast enough; else the newest, if it is new enough.
     pub(super) async fn fresh(&self) -> Result<Sight, Ended> {
         let sight = self.next(None).await?;
-        match self.next(Some(sight.frame.seq)).await {
+        match self.newer_than(&sight).await {
             Ok(newer) => Ok(newer),
-            Err(_) if self.age_s(&sight.frame) <= self.age_max.as_secs_f64() => Ok(sight),
-            Err(ended) => Err(ended),
+            Err(ended) => {
+                let age_s = self.age_s(&sight.frame);
+                let is_new = age_s <= self.age_max.as_secs_f64();
+                if is_new { Ok(Sight { age_s, ..sight }) } else { Err(ended) }
+            }
         }
     }
 
@@ -141,7 +144,7 @@ impl Eyes {
 
     /// The larger of the time since the picture was first seen here and the age of its stamp; a stamp that lies ahead or
     /// says nothing does not count.
-    fn age_s(&self, frame: &Frame) -> f64 {
+    pub(super) fn age_s(&self, frame: &Frame) -> f64 {
         let now = self.clock.monotonic();
         let mut kept = self.lock();
         let since_arrival = match kept.arrival {

@@ -111,7 +111,8 @@ impl Server {
         };
         let notes = prepared.notes.iter().chain(&look.notes);
         let notes = notes.take(NOTES_MAX).map(|note| text::cut_to(note, NOTE_CHARS_MAX)).collect();
-        Ok(Seen { sight, look, notes, unjudged: prepared.unjudged })
+        let age_s = self.eyes.age_s(&sight.frame);
+        Ok(Seen { sight: Sight { age_s, ..sight }, look, notes, unjudged: prepared.unjudged })
     }
 }
 
