@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
+use cerebellum_core::Body;
 use cerebellum_kit::clock::HostClock;
 use cerebellum_mcp::ToolServer;
 use cerebellum_mcp::attach::Endpoint;
@@ -76,6 +77,20 @@ pub async fn capability(
         serve_control(body.control_port, router, &life).await?;
     }
     let server = compose::capability(settings, body.robot, &clock, restrictions, &life).await?;
+    run(server, serving, life).await
+}
+
+/// `cerebellum locate`: a camera and an engine of its own.
+pub async fn locate(settings: &Settings, environment: &Environment, serving: ServeConfig) -> Result<(), Failure> {
+    let life = Life::until_asked();
+    let who = OnBus { node: "locate", router: RouterRole::Never, join: &[] };
+    let bus = compose::bus(settings, environment, who, &life)?;
+    let robot = compose::robot(settings, &bus, &life)?;
+    let body: Option<Arc<dyn Body>> = match &settings.robot {
+        config::Robot::Ros2(_) => Some(compose::body(settings, &bus, &robot.clock, &life).await?.robot),
+        config::Robot::Sim(_) | config::Robot::None => None,
+    };
+    let server = compose::locate(settings, &robot, body)?;
     run(server, serving, life).await
 }
 

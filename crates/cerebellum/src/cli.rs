@@ -22,6 +22,8 @@ pub mod check;
 pub mod config;
 /// `demo`: everything on a simulated robot.
 pub mod demo;
+/// `locate`: where things are.
+pub mod locate;
 /// `memory`: what was taught.
 pub mod memory;
 /// Pictures in answers, for people.
@@ -48,6 +50,7 @@ pub use capability::CapabilityArgs;
 pub use check::CheckArgs;
 pub use config::{ConfigArgs, ConfigCommand};
 pub use demo::DemoArgs;
+pub use locate::LocateArgs;
 pub use memory::{MemoryArgs, MemoryCommand};
 pub use schema::SchemaArgs;
 pub use serving::ServingArgs;
@@ -141,6 +144,9 @@ pub enum Command {
     /// The MCP server that moves the robot (port 9206)
     #[command(after_help = capability::EXAMPLES)]
     Capability(CapabilityArgs),
+    /// The MCP server that says where things are and how to take them (port 9207)
+    #[command(after_help = locate::EXAMPLES)]
+    Locate(LocateArgs),
     /// Stops a ROS 2 robot whose motion server died or froze: runs beside `capability`
     CapabilityWatchdog,
     /// The MCP server that keeps ways of doing things (stdio, or port 9203)

@@ -15,7 +15,7 @@ use cerebellum_ros::robot::{self, Placed, Placement};
 use cerebellum_ros::tf::Transforms;
 use cerebellum_ros::vision::{Publishers, Streams, Tasks, nodes_named, serve_tasks};
 use cerebellum_ros::zenoh::{RouterRole, ZenohBus, ZenohConfig};
-use cerebellum_servers::{perception_buffer, skill_control};
+use cerebellum_servers::{locate, perception_buffer, skill_control};
 use cerebellum_sim::clock::Pace;
 use cerebellum_sim::simulator::{CAMERA_FRAME, CameraConfig, SimConfig, Simulator};
 use cerebellum_store::SqliteProcesses;
@@ -288,6 +288,26 @@ pub fn engine(settings: &Settings, robot: &Robot) -> Result<Arc<dyn VisionEngine
 pub fn read_things(things: &Resource) -> Result<geometry::Things, Failure> {
     let text = read_resource(things)?;
     geometry::Things::parse(&text).map_err(|fault| Failure::usage(format!("{}: {fault}", resource_name(things))))
+}
+
+/// The locate server, with the camera of the robot and an engine of its own.
+pub fn locate(
+    settings: &Settings,
+    robot: &Robot,
+    body: Option<Arc<dyn cerebellum_core::Body>>,
+) -> Result<Arc<locate::Server>, Failure> {
+    let ports = locate::Ports {
+        frames: Arc::clone(&robot.camera),
+        engine: engine(settings, robot)?,
+        body,
+        clock: Arc::clone(&robot.clock),
+    };
+    let config = locate::Config {
+        prompt: settings.locate.prompt.clone(),
+        jpeg_quality: settings.locate.jpeg_quality,
+        ..locate::Config::default()
+    };
+    Ok(Arc::new(locate::Server::new(ports, config)))
 }
 
 /// The vision node on the bus: it publishes there, and its services are offered as soon as the bus is up.

@@ -26,7 +26,7 @@ pub use environment::{DotenvError, Environment};
 pub use fault::{ConfigFault, ConfigFaults};
 pub use node::Place;
 pub use settings::{
-    Camera, Capability, Events, FolderCamera, Log, LogFormat, Memory, Pace, Robot, Ros, Ros2Robot, RosCamera,
+    Camera, Capability, Events, FolderCamera, Locate, Log, LogFormat, Memory, Pace, Robot, Ros, Ros2Robot, RosCamera,
     RouterRole, Settings, SimCamera, SimRobot, SkillControl, Vision, VisionNode, Zenoh, state_folder,
 };
 pub use show::Row;

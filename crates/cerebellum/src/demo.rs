@@ -63,6 +63,7 @@ impl Ports {
     const SKILL_CONTROL: u16 = 9201;
     const PERCEPTION: u16 = 9202;
     const MEMORY: u16 = 9203;
+    const LOCATE: u16 = 9207;
     const ZENOH: u16 = 7557;
 
     /// The port for a service whose documented port is given; 0 for a free one.
@@ -111,6 +112,8 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
 
     let perception_at = open(perception_server.clone(), ports.of(Ports::PERCEPTION), &life).await?;
     let memory_at = open(memory, ports.of(Ports::MEMORY), &life).await?;
+    let locate = compose::locate(&settings, &robot, None)?;
+    let locate_at = open(locate, ports.of(Ports::LOCATE), &life).await?;
     let page_at = page_listener.as_ref().map(local).transpose()?;
     let control_at = local(&control_listener)?;
 
@@ -123,6 +126,7 @@ pub async fn run(mut settings: Settings, environment: &Environment, options: Opt
         skills: skills_at,
         perception: perception_at,
         memory: memory_at,
+        locate: locate_at,
         zenoh,
     };
     let ready = ready_json(&endpoints, &settings, &secrets::operator_token_file(&common));
@@ -167,6 +171,8 @@ pub struct Endpoints {
     pub perception: SocketAddr,
     /// The MCP server `memory`.
     pub memory: SocketAddr,
+    /// The MCP server `locate`.
+    pub locate: SocketAddr,
     /// The Zenoh router, such as `tcp/127.0.0.1:7557`; `None` on a bus without one.
     pub zenoh: Option<String>,
 }
@@ -258,7 +264,7 @@ fn ready_json(endpoints: &Endpoints, settings: &Settings, token_file: &Path) -> 
         "page": endpoints.page.map(|page| format!("http://{page}/")),
         "control": format!("http://{}", endpoints.control),
         "operator_token_file": token_file,
-        "servers": {"skill_control": server(endpoints.skills), "perception": server(endpoints.perception), "memory": server(endpoints.memory)},
+        "servers": {"skill_control": server(endpoints.skills), "perception": server(endpoints.perception), "memory": server(endpoints.memory), "locate": server(endpoints.locate)},
         "zenoh": endpoints.zenoh,
         "domain_id": domain_id,
         "vision_node": settings.vision_node.name,
@@ -283,6 +289,7 @@ fn banner(endpoints: &Endpoints, settings: &Settings) -> String {
     line(&format!("    skill_control   {skills}   (what the robot looks for; /sse too)"));
     line(&format!("    perception      {seen}   (what it sees; /sse too)"));
     line(&format!("    memory          http://{}/mcp   (how things are done, as it was taught)", endpoints.memory));
+    line(&format!("    locate          http://{}/mcp   (where things are, in metres)", endpoints.locate));
     line(&format!("    scene control   http://{}       (cerebellum sim scene --help)", endpoints.control));
     if let Some(zenoh) = &endpoints.zenoh {
         line(&format!(

@@ -76,6 +76,11 @@ async fn run(cli: Cli) -> Result<Exit, Failure> {
             let serving = args.serving.resolve_robot(&environment, "CAP_PORT", 9206)?;
             alone::capability(&settings, &environment, serving, args.restrictions()).await.map(|()| Exit::Ok)
         }
+        Command::Locate(args) => {
+            let settings = with_node(start(global, &environment)?, &args.look)?;
+            let serving = args.serving.resolve_robot(&environment, "LOCATE_PORT", 9207)?;
+            alone::locate(&settings, &environment, serving).await.map(|()| Exit::Ok)
+        }
         Command::CapabilityWatchdog => {
             let settings = start(global, &environment)?;
             alone::capability_watchdog(&settings, &environment).await.map(|()| Exit::Ok)

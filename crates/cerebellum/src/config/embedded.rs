@@ -31,6 +31,7 @@ pub(super) const FILES: &[EmbeddedFile] = embedded![
     "ros/zenoh.yaml",
     "services/capability.yaml",
     "services/events.yaml",
+    "services/locate.yaml",
     "services/log.yaml",
     "services/skill_control.yaml",
     "services/vision_node.yaml",

@@ -12,7 +12,7 @@ mod services;
 
 pub use bus::{Ros, RouterRole, Zenoh};
 pub use robot::{Camera, FolderCamera, Pace, Robot, Ros2Robot, RosCamera, SimCamera, SimRobot};
-pub use services::{Capability, Events, Log, LogFormat, Memory, SkillControl, Vision, VisionNode};
+pub use services::{Capability, Events, Locate, Log, LogFormat, Memory, SkillControl, Vision, VisionNode};
 
 /// The whole configuration, checked: one adapter chosen for each port, and the settings of the services.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub struct Settings {
     pub memory: Memory,
     /// The motion server.
     pub capability: Capability,
+    /// The locate server.
+    pub locate: Locate,
     /// Where events are posted.
     pub events: Events,
     /// Logging.
@@ -61,7 +63,7 @@ impl Context<'_> {
     }
 }
 
-const GROUPS: &str = "a root file has ros, vision, camera, robot, vision_node, skill_control, buffer, memory, capability, events and log";
+const GROUPS: &str = "a root file has ros, vision, camera, robot, vision_node, skill_control, buffer, memory, capability, locate, events and log";
 
 /// Reads every setting, and records every fault on the way. `None` when there is at least one.
 pub(super) fn read(node: &Node, context: &Context<'_>) -> Option<Settings> {
@@ -85,6 +87,10 @@ pub(super) fn read(node: &Node, context: &Context<'_>) -> Option<Settings> {
         Some(node) => services::read_capability(node, findings),
         None => Some(Capability::default()),
     };
+    let locate = match root.find("locate") {
+        Some(node) => services::read_locate(node, findings),
+        None => Some(Locate::default()),
+    };
     let events = need("events", "services/events.yaml").and_then(|node| services::read_events(node, findings));
     let log = need("log", "services/log.yaml").and_then(|node| services::read_log(node, findings));
     root.finish();
@@ -98,6 +104,7 @@ pub(super) fn read(node: &Node, context: &Context<'_>) -> Option<Settings> {
         buffer: buffer?,
         memory: memory?,
         capability: capability?,
+        locate: locate?,
         events: events?,
         log: log?,
         state_folder: state_folder(context.environment),

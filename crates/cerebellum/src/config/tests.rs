@@ -151,7 +151,7 @@ fn all_faults_are_reported_at_once_with_file_and_line() {
         ],
         &[],
         &[
-            "config.yaml:17: roobt | unknown | vision_node",
+            "config.yaml:18: roobt | unknown | vision_node",
             "ros/zenoh.yaml:2: ros.zenoh.endpoint | tcp/HOST:PORT",
             "ros/zenoh.yaml:3: ros.zenoh.domain_id | 0 to 232 | 233",
             "ros/zenoh.yaml:4: ros.zenoh.router | sometimes | never, auto, always",
@@ -247,7 +247,7 @@ fn an_include_through_a_link_never_leaves_the_root() {
     std::os::unix::fs::symlink(given.folder.path().join("secret.yaml"), given.folder.path().join("config/link.yaml"))
         .unwrap();
     let faults = given.faults();
-    assert!(faults[0].starts_with("config.yaml:16") && faults[0].contains("leads outside"), "{faults:?}");
+    assert!(faults[0].starts_with("config.yaml:17") && faults[0].contains("leads outside"), "{faults:?}");
 }
 
 #[test]

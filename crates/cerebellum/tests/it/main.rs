@@ -10,6 +10,8 @@ mod camera;
 mod capability;
 /// The demo from outside.
 mod demo;
+/// Where things are, in metres.
+mod locate;
 /// What was taught, over restarts.
 mod memory;
 /// Processes, and sessions with them.

@@ -62,6 +62,21 @@ pub struct Capability {
     pub allow: Vec<String>,
 }
 
+/// The locate server. A root file may leave this group out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Locate {
+    /// The owner's text for planners; the built-in one when `None`.
+    pub prompt: Option<PathBuf>,
+    /// Quality of pictures as JPEG, 1 to 100.
+    pub jpeg_quality: u8,
+}
+
+impl Default for Locate {
+    fn default() -> Self {
+        Self { prompt: None, jpeg_quality: 80 }
+    }
+}
+
 /// Where events are posted. Push is on when both are there.
 #[derive(Clone, Debug)]
 pub struct Events {
@@ -153,6 +168,15 @@ pub(super) fn read_capability(node: &Node, findings: &Findings) -> Option<Capabi
     table.finish();
     let prompt = prompt?.filter(|path| !path.is_empty()).map(PathBuf::from);
     Some(Capability { name: name?, prompt, read_only: read_only?, allow: allow? })
+}
+
+pub(super) fn read_locate(node: &Node, findings: &Findings) -> Option<Locate> {
+    let table = Table::open(node, "locate", findings)?;
+    let prompt = table.optional_text("prompt");
+    let jpeg_quality = table.whole_or("jpeg_quality", 80, 1..=100);
+    table.finish();
+    let prompt = prompt?.filter(|path| !path.is_empty()).map(PathBuf::from);
+    Some(Locate { prompt, jpeg_quality: jpeg_quality? as u8 })
 }
 
 pub(super) fn read_buffer(node: &Node, findings: &Findings) -> Option<perception_buffer::Config> {
