@@ -38,7 +38,7 @@ fn missing(robot: &Examinee, row: &ContractTool, report: &mut Report) {
         return report.holds(id, row.level, format!("{other} stands in its place"));
     }
     match row.only_if {
-        Some(part) => report.skips(id, row.level, format!("not there; asked only of a robot with {part}")),
+        Some(part) => report.skips(id, row.level, format!("not there; asked only where {part}")),
         None if row.level == Level::Minimum => {
             let dotted = robot.servers().iter().flat_map(|server| &server.tools);
             let dotted = dotted.map(|tool| tool.name.as_str()).find(|name| name.ends_with(&format!(".{}", row.name)));
