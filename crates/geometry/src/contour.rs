@@ -178,7 +178,7 @@ mod tests {
         let corners = outline(&Mask::new(bounds, data).unwrap(), 1.5);
         assert!((8..40).contains(&corners.len()), "{} corners", corners.len());
         for [x, y] in corners {
-            let off = f64::from(x as i32 - 30).hypot(f64::from(y as i32 - 30));
+            let off = (f64::from(x) - 30.0).hypot(f64::from(y) - 30.0);
             assert!((28.0..30.6).contains(&off), "{off}");
         }
     }

@@ -120,7 +120,7 @@ impl Core {
             Request::Posture { reply } => {
                 let elapsed = self.clock.monotonic();
                 self.world.advance_to(tick_at(elapsed));
-                reply.send(Posture { stamp: self.began.plus(elapsed), robot: self.world.robot().clone() }).is_ok()
+                reply.send(Posture { stamp: self.began.plus(elapsed), robot: *self.world.robot() }).is_ok()
             }
             Request::Still { request, reply } => {
                 self.advance();
