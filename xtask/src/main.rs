@@ -28,7 +28,7 @@ cargo xtask COMMAND
             --all       like --install, and a ring that cannot run is a failure
             --ring NAME only this ring; may be given again
   tidy      Check what the repository promises about itself: crate graph, picture sizes, files.
-  soak      `scenes`, `coverage`, or both. Takes long; results go to docs/.
+  soak      `restarts`, `scenes`, `coverage`, or all of them. Takes long; results go to docs/.
   pictures  Make the pictures of the README again.
 ";
 
