@@ -278,7 +278,14 @@ fn belong_together(a: &Group, b: &Group, contact: &Contact) -> bool {
     let two_colours = a.chroma.distance(b.chroma) > TWO_COLOURS;
     if contact.concave * 2 > contact.total {
         // Two colours that meet in a fold are two things, unless one lies all within the outline of the other: a cap.
-        return overlap > if hangs && one_colour { 0.2 } else if two_colours { 0.85 } else { 0.55 };
+        return overlap
+            > if hangs && one_colour {
+                0.2
+            } else if two_colours {
+                0.85
+            } else {
+                0.55
+            };
     }
     let bend = a.normal.dot(b.normal) < BEND_COS && (a.normal - b.normal).dot(a.middle - b.middle) > 0.0;
     // The faces of one box meet in an outward edge; a fold in between is a box on or behind a book.

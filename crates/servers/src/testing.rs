@@ -11,7 +11,11 @@ impl Progress for Silent {
 
 /// The context of a caller who waits and wants no progress.
 pub(crate) fn context() -> CallContext {
-    CallContext { caller: cerebellum_mcp::Caller::default(), cancelled: CancellationToken::new(), progress: Box::new(Silent) }
+    CallContext {
+        caller: cerebellum_mcp::Caller::default(),
+        cancelled: CancellationToken::new(),
+        progress: Box::new(Silent),
+    }
 }
 
 /// Calls a tool as the MCP layer does, and holds the answer against the tool's schema and the limit of 20 kB. Answers the
