@@ -17,9 +17,16 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// Cargo, the one that runs this program.
+/// Cargo, the one that runs this program, as a person would call it: what Cargo told this program about its own package
+/// would otherwise be taken for a change by build scripts that watch it, and half of the dependencies be built again.
 pub(crate) fn cargo() -> Command {
-    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
 }
 
 /// Runs a command, showing it before and its time after. An error names the command and its exit code.
