@@ -10,8 +10,8 @@ Examples:
   cerebellum capability --read-only
   cerebellum capability --allow get_pose --allow turn_by
 
-The robot is the one of the configuration: robot/ros2.yaml, or robot/sim.yaml for a running `cerebellum sim`. A robot that
-runs ROS 2 needs `cerebellum capability-watchdog` beside it.";
+The robot is the one of the configuration: robot/ros2.yaml, with `cerebellum capability-watchdog` beside it. The simulated
+robot cannot be driven.";
 
 /// Arguments of `capability`.
 #[derive(Args, Clone, Debug)]

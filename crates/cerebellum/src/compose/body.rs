@@ -25,7 +25,7 @@ pub struct Body {
     pub control_port: u16,
 }
 
-/// The robot of the configuration: one that runs ROS 2, or a simulated one in a process of its own.
+/// The robot of the configuration: one that runs ROS 2, or with `robot: sim` one that another process serves on the bus.
 pub async fn body(
     settings: &Settings,
     bus: &Arc<dyn RosBus>,
@@ -42,14 +42,15 @@ pub async fn body(
             let link = Link::attach(Arc::clone(bus), &life.tasks, ROBOT_PATIENCE).await.map_err(|error| {
                 Failure::new(
                     crate::exit::Exit::Unavailable,
-                    format!("{error}. Start the simulated robot with `cerebellum sim`, on the same bus"),
+                    format!(
+                        "{error}. The robot that `cerebellum sim` shows cannot be driven: a robot in another process serves \
+                         /cerebellum_robot/request; one that runs ROS 2 is robot: !include robot/ros2.yaml"
+                    ),
                 )
             })?;
             Ok(Body { robot: link, safety: None, control_port: 0 })
         }
-        config::Robot::None => Err(Failure::usage(
-            "there is no robot to move; write robot: !include robot/ros2.yaml, or robot/sim.yaml for the simulated one",
-        )),
+        config::Robot::None => Err(Failure::usage("there is no robot to move; write robot: !include robot/ros2.yaml")),
     }
 }
 
